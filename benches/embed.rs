@@ -1,4 +1,5 @@
-//! What one utterance and an index build cost in the bundled model. Needs the library of `scripts/get-onnxruntime`.
+//! The cost of one utterance and of an index build with the bundled model. Needs the library of
+//! `scripts/get-onnxruntime`.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use uptake::embed::{self, EmbedOptions, Purpose};

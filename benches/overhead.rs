@@ -36,16 +36,16 @@ use precomputed::Precomputed;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Between two requests of a kind: a hundred a second of each.
+/// Interval between two requests of a kind: a hundred a second of each.
 const PERIOD: Duration = Duration::from_millis(10);
-/// Pairs that are measured; few where only the bench itself is tested (`cargo test --benches`).
+/// Measured pairs; few if only the bench itself is tested (`cargo test --benches`).
 const PAIRS: usize = 3_000;
 const FEW_PAIRS: usize = 10;
-/// Pairs that go before, and do not count.
+/// Pairs before the measurement, which are not counted.
 const WARM_UP: usize = 10;
-/// A request that is sent so long after it was due waited for something.
+/// A request sent this long after it was due had to wait for something.
 const LATE_MS: f64 = 1.0;
-/// Before a request is due, the load stops sleeping: a timer may come late by less than this.
+/// The load stops sleeping this long before a request is due, because timers may fire late.
 const WAKE: Duration = Duration::from_micros(200);
 
 const UTTERANCE: &str = "how cold will it be in Seattle in the next three days, in celsius?";
@@ -97,7 +97,7 @@ impl Cores {
     }
 }
 
-/// A thread that keeps to a core, as do the threads that it starts.
+/// Starts a thread pinned to a core; the threads that it starts inherit this.
 fn on_core<T: Send + 'static>(core: Option<CoreId>, act: impl FnOnce() -> T + Send + 'static) -> thread::JoinHandle<T> {
     thread::spawn(move || {
         if let Some(core) = core
@@ -109,10 +109,10 @@ fn on_core<T: Send + 'static>(core: Option<CoreId>, act: impl FnOnce() -> T + Se
     })
 }
 
-/// A model server that gives one answer to everything, at once.
+/// A model server that gives the same answer to everything, at once.
 struct Stub {
     address: SocketAddr,
-    /// The first body that came.
+    /// The first body that was received.
     sent: Arc<OnceLock<Vec<u8>>>,
 }
 
@@ -135,7 +135,7 @@ impl Stub {
                 .into()
         };
         let keep = Arc::clone(&sent);
-        // A thread per connection, of which there are two: nothing is scheduled but by the system.
+        // One thread for each of the two connections, so that only the system schedules.
         on_core(core, move || {
             for connection in listener.incoming() {
                 let (stream, keep, answer) =
@@ -157,7 +157,7 @@ impl Stub {
     }
 }
 
-/// The first line and the body of a request or an answer; `None` at the end of the connection.
+/// The first line and the body of a request or a response; `None` at the end of the connection.
 fn read_message(reader: &mut BufReader<TcpStream>) -> Option<(String, Vec<u8>)> {
     let mut first = String::new();
     if reader.read_line(&mut first).ok()? == 0 {
@@ -181,14 +181,14 @@ fn read_message(reader: &mut BufReader<TcpStream>) -> Option<(String, Vec<u8>)> 
     Some((first, body))
 }
 
-/// Where the service takes its vectors from.
+/// The source of the service's vectors.
 #[derive(Clone, Copy, PartialEq)]
 enum Vectors {
     AtHand,
     Made,
 }
 
-/// The whole service on a port and a runtime of its own, until the process ends.
+/// Starts the whole service on its own port and runtime, until the process ends.
 fn start_service(core: Option<CoreId>, model_server: SocketAddr, vectors: Vectors) -> SocketAddr {
     let (tell, told) = mpsc::channel();
     on_core(core, move || {
@@ -205,7 +205,7 @@ fn start_service(core: Option<CoreId>, model_server: SocketAddr, vectors: Vector
             copy(&shipped.join("weather"), &root.join("modules/weather"));
             let places =
                 ModulesOptions { root: root.join("modules"), index: root.join("index"), ..ModulesOptions::default() };
-            // A probe, which comes once an hour, would be sent beside the first request.
+            // A probe, which is sent once an hour, would coincide with the first request.
             let base_url = Some(format!("http://{model_server}/v1"));
             let reached = LlmOptions { base_url, probe: false, ..LlmOptions::default() };
             let servers = llm::connect(&reached).expect("an address");
@@ -231,7 +231,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// One connection that is kept.
+/// One connection that is kept open.
 struct Client {
     writer: TcpStream,
     reader: BufReader<TcpStream>,
@@ -250,7 +250,7 @@ impl Client {
         Self { writer, reader, request: [head.as_bytes(), body].concat() }
     }
 
-    /// Milliseconds from when it was due until the answer and until it was sent, and the answer.
+    /// Milliseconds from the due time until the answer and until sending, and the answer.
     fn ask(&mut self, due: Instant) -> (f64, f64, Vec<u8>) {
         if let Some(left) = due.checked_duration_since(Instant::now() + WAKE) {
             thread::sleep(left);
@@ -275,7 +275,7 @@ fn load(service: SocketAddr, model_server: SocketAddr, sent: &OnceLock<Vec<u8>>,
     let body = json!({"utterance": UTTERANCE, "strategy": "tools"}).to_string();
     let mut through = Client::connect(service, "/v1/predict/weather", body.as_bytes());
     through.ask(Instant::now());
-    // To the byte what the service itself sends.
+    // Exactly the bytes that the service itself sends.
     let body = sent.get().expect("the service asked the model server");
     let mut direct = Client::connect(model_server, "/v1/chat/completions", body);
     let mut samples = Samples { bytes: body.len(), ..Samples::default() };
@@ -302,7 +302,7 @@ const PHASES: [&str; 5] = ["recognize", "embed", "retrieve", "decide", "llm"];
 /// Milliseconds, one entry per pair.
 #[derive(Default)]
 struct Samples {
-    /// Length of what the model server is sent.
+    /// Length of the body sent to the model server.
     bytes: usize,
     direct: Vec<f64>,
     through: Vec<f64>,
@@ -310,7 +310,7 @@ struct Samples {
     added_but_embedding: Vec<f64>,
     phases: [Vec<f64>; PHASES.len()],
     around: Vec<f64>,
-    /// Pairs that were sent [`LATE_MS`] after they were due: answers before them took too long, or the load had no core.
+    /// Pairs sent more than [`LATE_MS`] late: earlier answers took too long, or the load had no core.
     late: usize,
 }
 
@@ -362,7 +362,7 @@ impl Samples {
     }
 }
 
-/// Gives the 99th of a hundred.
+/// Returns the 99th percentile.
 fn row(what: &str, samples: &mut [f64]) -> f64 {
     samples.sort_by(f64::total_cmp);
     let at = |percent: usize| samples[(samples.len() * percent / 100).min(samples.len() - 1)];

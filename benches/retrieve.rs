@@ -1,4 +1,4 @@
-//! What a search costs without the embedding: 1,000 functions with 10 exemplars each (and five times that), vectors of
+//! The cost of a search without the embedding: 1,000 functions with 10 exemplars each (and five times that), vectors of
 //! 384 dimensions, sentences of about ten words.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -40,7 +40,7 @@ impl Embedder for Fake {
     }
 }
 
-/// Ten words, of which a few are in every other sentence and most are rare, as in any language.
+/// Ten words: a few are in every other sentence and most are rare, as in any language.
 fn sentence(number: usize) -> String {
     let bytes = blake3::hash(&number.to_le_bytes());
     let word = |byte: &u8| {

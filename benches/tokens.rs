@@ -1,7 +1,8 @@
-//! Tokens of what a model server is sent for an utterance, beside all functions of the module in the prompt.
+//! Tokens sent to a model server for an utterance, compared with all functions of the module in the prompt.
 //!
 //! Counted with the vocabulary `o200k_base` over what a server puts before the model: the messages, and functions and
-//! answer schemas as JSON. Servers write both in templates of their own, so the numbers compare; they are no bill.
+//! answer schemas as JSON. Servers write both in templates of their own, so the numbers are comparable but do not
+//! predict a bill.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -18,12 +19,12 @@ use uptake::{
 
 mod generated;
 
-/// Tokens that the roles of a message take.
+/// Tokens for the roles of a message.
 const ROLE: usize = 4;
 
 #[expect(clippy::print_stdout, reason = "a bench reports to whoever runs it")]
 fn main() {
-    // Where only the bench itself is tested (`cargo test --benches`), little is enough.
+    // If only the bench itself is tested (`cargo test --benches`), little is enough.
     let is_bench = std::env::args().any(|argument| argument == "--bench");
     let (sizes, utterances): (&[usize], usize) = if is_bench { (&[10, 100, 1_000], 44) } else { (&[10], 3) };
     let tokenizer = tiktoken_rs::o200k_base().expect("the vocabulary is compiled in");
@@ -61,7 +62,7 @@ async fn load(size: usize) -> (Arc<Snapshot>, SharedEmbedder) {
     (snapshot, embedder)
 }
 
-/// The requests of one turn, by a model that chooses the first candidate and finds no argument.
+/// The requests of one turn, with a model that chooses the first candidate and finds no argument.
 async fn sent(
     snapshot: &Snapshot,
     embedder: &SharedEmbedder,
@@ -80,7 +81,7 @@ async fn sent(
     let options = UnderstandOptions { retries: 0, ..UnderstandOptions::default() };
     let servers = vec![Server::new(Arc::new(chat.clone()))];
     let request = TurnRequest { utterance: utterance.to_owned(), strategy: Some(strategy), ..TurnRequest::default() };
-    // What becomes of the answer is of no interest here.
+    // The answer does not matter here.
     let _ = Understander::new(options, Arc::clone(embedder), servers).turn(snapshot, &request).await;
     chat.requests()
 }
@@ -105,7 +106,7 @@ fn count(tokenizer: &CoreBPE, request: &ChatRequest) -> (usize, usize) {
     (messages, tools + answer)
 }
 
-/// The mean over the utterances of every function as a tool, a line of instructions and the utterance.
+/// The mean over the utterances of: every function as a tool, a line of instructions and the utterance.
 fn everything(tokenizer: &CoreBPE, snapshot: &Snapshot, utterances: &[String]) -> usize {
     let of = |text: &str| tokenizer.encode_ordinary(text).len();
     let functions: usize = snapshot

@@ -1,9 +1,9 @@
-//! What a whole turn costs against its embedding alone, in one run: for 1,000 functions with 10 exemplars each, and for
-//! the shipped `weather` module. Then what a state costs: the same turn at the beginning of a conversation, with an echoed
-//! state, and in a session kept by SQLite. Needs the library of `scripts/get-onnxruntime`.
+//! The cost of a whole turn compared with its embedding alone, in one run: for 1,000 functions with 10 exemplars each,
+//! and for the shipped `weather` module. Then the cost of a state: the same turn at the beginning of a conversation,
+//! with an echoed state, and in a session kept by SQLite. Needs the library of `scripts/get-onnxruntime`.
 //!
-//! Criterion measures one thing after the other, and what a shared machine does in between becomes part of a ratio. So
-//! the loop here is its own: each utterance is embedded, understood with its vector at hand, and understood, one right
+//! Criterion measures one thing after the other, so that other load on a shared machine distorts a ratio. So this file
+//! has its own loop: each utterance is embedded, understood with its vector precomputed, and understood, directly one
 //! after the other, and medians of the raw samples are compared. Vectors of the generated module are kept under
 //! `target/tmp`, so only the first run embeds its 11,000 texts.
 
@@ -36,13 +36,13 @@ use precomputed::Precomputed;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How often each utterance is said; once where only the bench itself is tested (`cargo test --benches`).
+/// How often each utterance is run; once if only the bench itself is tested (`cargo test --benches`).
 const ROUNDS: usize = 40;
 
 fn main() {
     let rounds = if std::env::args().any(|argument| argument == "--bench") { ROUNDS } else { 1 };
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
-    // As a task, since the server's turns are tasks too: waking one is part of what is measured.
+    // As a task, since the server's turns are tasks too: waking one is part of the measurement.
     let measured = runtime.spawn(async move {
         let embedder = embed::open(&EmbedOptions::default()).await.expect("the bundled model loads");
         let generated = tempfile::tempdir().expect("a temporary directory");
@@ -102,10 +102,10 @@ async fn measure(name: &str, root: &Path, utterances: &[String], embedder: &Shar
     samples.report(name, &snapshot, utterances.len());
 }
 
-/// Turns before the one that is measured.
+/// Turns before the measured one.
 const TURNS_BEFORE: usize = 6;
 
-/// What a conversation's state adds to a turn: read and written as a client echoes it, and as SQLite keeps it.
+/// The cost of a conversation's state in a turn: read and written as a client echoes it, and as SQLite keeps it.
 async fn measure_state(name: &str, root: &Path, utterances: &[String], embedder: &SharedEmbedder, rounds: usize) {
     let snapshot = load(name, root, embedder).await;
     let understander = Understander::new(UnderstandOptions::default(), Arc::clone(embedder), Vec::new());
@@ -119,7 +119,7 @@ async fn measure_state(name: &str, root: &Path, utterances: &[String], embedder:
     for utterance in utterances {
         let conversed =
             understander.converse(&snapshot, &before, &request(utterance)).await.expect("the turn succeeds");
-        // With nothing open, so that it is the same turn with and without.
+        // Only with nothing open, so that the turn is the same with and without the state.
         if matches!(conversed.turn.outcome, Outcome::Call(_)) && conversed.state.is_idle() {
             before = conversed.state;
         }
@@ -152,7 +152,7 @@ async fn measure_state(name: &str, root: &Path, utterances: &[String], embedder:
             let echoed = milliseconds(clock);
             written.expect("a small state");
 
-            // As it was before each turn; not a part of what is measured.
+            // Resets the state before each turn; not part of the measurement.
             sessions.begin(&id).await.expect("a session").commit(&kept).await.expect("it is kept");
             let clock = Instant::now();
             let session = sessions.begin(&id).await.expect("a session");
@@ -249,7 +249,7 @@ impl Samples {
     }
 }
 
-/// The median and the 99th of a hundred.
+/// The median and the 99th percentile.
 fn percentiles(samples: &mut [f64]) -> (f64, f64) {
     samples.sort_by(f64::total_cmp);
     let at = |percent: usize| samples[(samples.len() * percent / 100).min(samples.len() - 1)];

@@ -1,13 +1,13 @@
-//! Switches that take one hand-written rule away, to measure what it gives: `scripts/ablation`.
+//! Switches that disable one hand-written rule, to measure its effect: `scripts/ablation`.
 //!
-//! Only a build with the feature `ablation` has them. In any other, a rule is its condition and nothing more.
+//! Only builds with the feature `ablation` have them. In others, a rule is just its condition.
 
 use std::fmt::Debug;
 
 #[cfg(feature = "ablation")]
 pub(crate) use switched::{off, take_fired, turn_off};
 
-/// The condition of a rule; false where the rule is switched off.
+/// The condition of a rule; false if the rule is switched off.
 #[cfg(not(feature = "ablation"))]
 #[inline]
 pub(crate) const fn holds(_: &'static str, condition: bool) -> bool {
@@ -20,19 +20,19 @@ pub(crate) fn holds(rule: &'static str, condition: bool) -> bool {
     condition && switched::fire(rule)
 }
 
-/// What a rule finds; nothing where the rule is switched off.
+/// What a rule finds; `None` if the rule is switched off.
 #[inline]
 pub(crate) fn found<T>(rule: &'static str, found: Option<T>) -> Option<T> {
     found.filter(|_| holds(rule, true))
 }
 
-/// What a rule makes of a value; the value itself where the rule is switched off.
+/// The value after a rule; the value before it if the rule is switched off.
 #[inline]
 pub(crate) fn made<T: PartialEq>(rule: &'static str, before: T, after: T) -> T {
     if before == after || holds(rule, true) { after } else { before }
 }
 
-/// Changes a value by a rule; the value stays where the rule is switched off.
+/// Applies a rule to a value; leaves the value unchanged if the rule is switched off.
 #[cfg(not(feature = "ablation"))]
 #[inline]
 pub(crate) fn pass<T: Clone + PartialEq>(_: &'static str, value: &mut T, rule: impl FnOnce(&mut T)) {
@@ -49,7 +49,7 @@ pub(crate) fn pass<T: Clone + PartialEq>(name: &'static str, value: &mut T, rule
     }
 }
 
-/// True of an entry of a pack; false where the entries of its role are switched off.
+/// True for an entry of a language pack; false if the entries of its role are switched off.
 #[cfg(not(feature = "ablation"))]
 #[inline]
 pub(crate) const fn admits<R: Debug>(_: &'static str, _: &R) -> bool {
@@ -74,7 +74,7 @@ mod switched {
 
     use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-    /// The rule that is switched off, and those whose condition was true since they were last taken.
+    /// The rule that is switched off, and the rules whose condition was true since they were last taken.
     #[derive(Default)]
     struct State {
         off: Option<String>,
@@ -85,7 +85,7 @@ mod switched {
 
     static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
 
-    /// Rules that are off all the time: several at once, to see how they get on without each other.
+    /// Rules that are always off: several at once, to see how the others do without them.
     static ALWAYS_OFF: LazyLock<Vec<String>> = LazyLock::new(|| {
         let names = env::var("UPTAKE_ABLATION_OFF").unwrap_or_default();
         names.split(',').map(str::to_owned).collect()
@@ -107,7 +107,7 @@ mod switched {
         state().names.entry(key).or_insert_with(|| format!("{list}.{role:?}").leak())
     }
 
-    /// Switches this rule off, and any other one on.
+    /// Switches this rule off, and all others on.
     pub(crate) fn turn_off(rule: Option<&str>) {
         state().off = rule.map(str::to_owned);
     }
@@ -117,7 +117,7 @@ mod switched {
         state().off.clone()
     }
 
-    /// The rules whose condition was true since this was last asked, in the order of their names.
+    /// The rules whose condition was true since the last call, sorted by name.
     pub(crate) fn take_fired() -> Vec<&'static str> {
         let mut fired: Vec<&'static str> = std::mem::take(&mut state().fired).into_iter().collect();
         fired.sort_unstable();

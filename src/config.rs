@@ -1,9 +1,10 @@
-//! The configuration: one section per layer, each section a struct that its layer owns. Nothing below sees [`Config`].
+//! The configuration: one section per layer, each section a struct that its layer owns. Lower layers never see
+//! [`Config`].
 //!
-//! Built-in defaults (`config/default.toml`) < files < environment < flags. The files are the one named by `--config`
-//! (or `UPTAKE_CONFIG`), else every `config/*.toml` of the working directory in alphabetical order, without
-//! `default.toml` (it is built in) and `docker.toml` (a profile for the image). The environment spells
-//! `llm.base_url` as `UPTAKE_LLM__BASE_URL`; an empty variable counts as not set.
+//! Built-in defaults (`config/default.toml`) < files < environment < flags. The file is the one named by `--config` (or
+//! `UPTAKE_CONFIG`), or else every `config/*.toml` of the working directory in alphabetical order, except
+//! `default.toml` (it is built in) and `docker.toml` (a profile for the image). The environment spells `llm.base_url`
+//! as `UPTAKE_LLM__BASE_URL`; an empty variable counts as not set.
 
 use std::{
     ffi::OsString,
@@ -37,7 +38,7 @@ pub const DEFAULTS: &str = include_str!("../config/default.toml");
 
 const PREFIX: &str = "UPTAKE_";
 
-/// Files of the directory that are not read by themselves.
+/// Files of the directory that are not read automatically.
 const SET_ASIDE: [&str; 2] = ["default.toml", "docker.toml"];
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -55,30 +56,30 @@ pub struct Config {
     pub telemetry: TelemetryOptions,
 }
 
-/// Where a configuration comes from, as values, so that tests need neither files nor the process's environment.
+/// The sources of a configuration, as values, so that tests need neither files nor the process's environment.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// `--config`: read this instead of `directory`.
     pub file: Option<PathBuf>,
-    /// Holds `*.toml`; need not exist.
+    /// Directory with `*.toml`; need not exist.
     pub directory: PathBuf,
-    /// Names and values, of which those with our prefix count.
+    /// Names and values; only those with our prefix are used.
     pub environment: Vec<(OsString, OsString)>,
 }
 
 impl Sources {
-    /// The real ones.
+    /// The real sources of this process.
     #[must_use]
     pub fn of_process(file: Option<PathBuf>) -> Self {
         Self { file, directory: "config".into(), environment: std::env::vars_os().collect() }
     }
 }
 
-/// A configuration, and what is worth telling about how it came to be.
+/// A configuration, and notes on how it was built.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     pub config: Config,
-    /// Files and variables that were read, in order; the later overrides the earlier.
+    /// Files and variables that were read, in order; later ones override earlier ones.
     pub read: Vec<String>,
     pub warnings: Vec<String>,
 }
@@ -93,7 +94,7 @@ pub enum ConfigError {
     Wrong { origin: Origin, problem: String },
 }
 
-/// The file or variable that a setting came from.
+/// The source of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     File(PathBuf),
@@ -115,7 +116,7 @@ impl Config {
     /// Reads all sources.
     ///
     /// # Errors
-    /// For a file that cannot be read, and for a key or value that no section knows: with the file or variable and key.
+    /// For an unreadable file, and for a key or value that no section accepts: with the file or variable and the key.
     pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
         let mut layers = Layers::new();
         let mut warnings = Vec::new();
@@ -154,7 +155,7 @@ impl Config {
         Ok(Loaded { config, read: layers.read, warnings })
     }
 
-    /// What is wrong with the values themselves, each of the right type.
+    /// Checks the values themselves, each of which has the right type.
     ///
     /// # Errors
     /// The first problem, with its key.
@@ -208,7 +209,7 @@ impl Config {
     }
 }
 
-/// Layers put over each other one by one, so that a problem is always the newest layer's.
+/// Layers merged one by one, so that a problem always belongs to the newest layer.
 struct Layers {
     figment: Figment,
     config: Config,
@@ -220,7 +221,7 @@ impl Layers {
         Self { figment: Figment::from(Toml::string(DEFAULTS)), config: Config::default(), read: Vec::new() }
     }
 
-    /// Adds the first of `readings` that fits; the problem of the last one if none does.
+    /// Adds the first of `readings` that is accepted; if none is, returns the problem of the last one.
     fn add(&mut self, origin: Origin, readings: &[Value]) -> Result<(), ConfigError> {
         let mut problem = String::new();
         for reading in readings {
@@ -242,7 +243,7 @@ impl Layers {
     }
 }
 
-/// In our own words, and without values that might be secrets.
+/// The error in our own words, without values that might be secrets.
 fn explain(error: &figment::Error) -> String {
     let path = error.path.join(".");
     let at = if path.is_empty() { String::new() } else { format!("{path}: ") };
@@ -341,7 +342,7 @@ fn variable(name: &OsString, warnings: &mut Vec<String>) -> Option<(String, Vec<
     {
         return Some((name.to_owned(), rest.split("__").map(str::to_lowercase).collect()));
     }
-    // Not an error: orchestrators make variables such as UPTAKE_PORT_3001_TCP of their own accord.
+    // Not an error: orchestrators set variables such as UPTAKE_PORT_3001_TCP by themselves.
     let lower = rest.to_lowercase();
     let sections = defaults();
     let meant = sections.as_object()?.iter().find_map(|(section, keys)| {
@@ -354,7 +355,7 @@ fn variable(name: &OsString, warnings: &mut Vec<String>) -> Option<(String, Vec<
     None
 }
 
-/// How a variable's text may be meant, likeliest first: by the type of the default, else as text, else as a number.
+/// Possible readings of a variable's text, likeliest first: by the type of the default, or as text, or as a number.
 fn readings(defaults: &Value, keys: &[String], text: &str) -> Vec<Value> {
     let default = keys.iter().try_fold(defaults, |at, key| at.get(key));
     let text_itself = Value::String(text.to_owned());
@@ -402,7 +403,7 @@ mod tests {
         assert_eq!(serde_json::to_value(written).unwrap(), defaults());
     }
 
-    /// Every key is in the file: as a line, or, where there is no default, as a line that is commented out.
+    /// Every key is in the file: as a line, or, if it has no default, as a commented-out line.
     #[test]
     fn the_file_documents_every_key() {
         fn leaves(prefix: &str, value: &Value, found: &mut Vec<(String, String)>) {

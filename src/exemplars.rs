@@ -1,7 +1,7 @@
 //! Exemplars as people say them: templates with values in their slots.
 //!
-//! Whatever an utterance is compared with is such a sentence. A template with the names of its slots in it is like
-//! nothing that anybody says: filled, its nearest utterances are found nine times in a hundred more often.
+//! Utterances are compared with such sentences. A template that shows the names of its slots resembles no real
+//! utterance: with values filled in, the right exemplar is the nearest in nine percentage points more cases.
 
 pub(crate) mod typical;
 
@@ -17,29 +17,29 @@ use crate::{
     text,
 };
 
-/// Sentences made of one template with slots, where a module is small.
+/// Sentences made of each template with slots, in small modules.
 const FILLINGS: usize = 4;
-/// Sentences made of all templates of a module, at most. Each costs a pass of the encoder when it is first seen; a
-/// module with more templates has exemplars enough to do with one sentence of each.
+/// Most sentences made of all templates of a module. Each costs a pass of the encoder when it is first seen; a module
+/// with more templates has enough exemplars to do with one sentence each.
 const MOST_FILLINGS: usize = 3_000;
-/// Instances of a list that are put into templates, at most.
+/// Most instances of a list that are put into templates.
 const MOST_INSTANCES: usize = 64;
 
-/// A sentence, and the bytes of it that each slot's value takes, in order.
+/// A sentence, and the byte ranges of its slot values, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sentence {
     pub text: String,
     pub slots: Vec<(SlotId, Range<usize>)>,
 }
 
-/// The sentence that an exemplar was made from, its slots found between the literals of the template, one after the
-/// other. `None` if the author kept none, or if it does not fit the template without doubt.
+/// The sentence that an exemplar was made from, with its slots located between the literals of the template. `None` if
+/// the author kept none, or if it does not match the template unambiguously.
 #[must_use]
 pub fn kept(exemplar: &Exemplar) -> Option<Sentence> {
     kept_by(exemplar, &|_, _| false)
 }
 
-/// The same where some values are known: they tell where one of two slots ends that stand side by side.
+/// The same with known values, which tell where one of two adjacent slots ends.
 fn kept_by(exemplar: &Exemplar, is_known: &IsValue<'_>) -> Option<Sentence> {
     let text = exemplar.utterance.as_deref()?.trim();
     let mut slots: Vec<(SlotId, Range<usize>)> = Vec::new();
@@ -79,8 +79,8 @@ fn kept_by(exemplar: &Exemplar, is_known: &IsValue<'_>) -> Option<Sentence> {
 /// Whether these words are known as a value of the slot.
 type IsValue<'a> = dyn Fn(SlotId, &str) -> bool + 'a;
 
-/// What each of the slots holds, in bytes of the text. Where there are two, the one place between words counts beside
-/// which a known value stands; where there are as many words as slots, each has one.
+/// The byte range of each slot. Two adjacent slots are split at the only word boundary next to a known value; if there
+/// are as many words as slots, each gets one.
 fn parted(text: &str, slots: &[SlotId], is_known: &IsValue<'_>) -> Option<Vec<(SlotId, Range<usize>)>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for word in text.split_whitespace() {
@@ -121,8 +121,7 @@ pub(crate) struct Said {
 }
 
 impl Sentences {
-    /// `typical`, by function and slot: what people say for slots like it. What is not there is not typical of
-    /// anything.
+    /// `typical`, by function and slot: values that people use for similar slots. Missing entries mean no such values.
     #[must_use]
     pub fn new(module: &Module, typical: &[Vec<Vec<&str>>]) -> Self {
         let shown = shown(module);
@@ -151,13 +150,13 @@ impl Sentences {
         self.of(function, exemplar).first().filter(|said| said.is_marked).map(|said| &said.sentence)
     }
 
-    /// At least one for each exemplar, each once.
+    /// At least one for each exemplar, without duplicates.
     pub(crate) fn of(&self, function: FunctionId, exemplar: ExemplarId) -> &[Said] {
         &self.sentences[function.index()][exemplar.index()]
     }
 }
 
-/// Whether a template shows a slot of which the module itself says no values.
+/// Whether a template shows a slot for which the module itself gives no values.
 #[must_use]
 pub fn lack_values(module: &Module) -> bool {
     let shown = shown(module);
@@ -178,7 +177,7 @@ fn shows_slots(exemplar: &Exemplar) -> bool {
     exemplar.pieces.iter().any(|piece| matches!(piece, Piece::Slot { .. }))
 }
 
-/// What authors wrote where a slot stands, each text with how often, in the order in which they come.
+/// The texts that authors wrote for a slot, in order of appearance, each with its count.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shown {
     values: Vec<(String, usize)>,
@@ -195,13 +194,13 @@ impl Shown {
         }
     }
 
-    /// Each text once, with how often it is shown.
+    /// Each text once, with its count.
     pub(crate) fn values(&self) -> impl Iterator<Item = (&str, usize)> {
         self.values.iter().map(|(value, count)| (value.as_str(), *count))
     }
 }
 
-/// What authors wrote where slots stand, by the slots' names.
+/// The texts that authors wrote for slots, by slot name.
 pub(crate) fn shown(module: &Module) -> HashMap<String, Shown> {
     let mut shown: HashMap<String, Shown> = HashMap::new();
     let add = |function: &Function, sentence: &Sentence, shown: &mut HashMap<String, Shown>| {
@@ -234,7 +233,7 @@ fn is_shown<'a>(shown: &'a HashMap<String, Shown>, function: &'a Function) -> im
     }
 }
 
-/// What the module itself says for a slot: in exemplars, in its lists and choices, and words for its built-ins.
+/// The module's own values for a slot: from exemplars, its lists and choices, and typical words of its built-ins.
 fn own_values(module: &Module, shown: &HashMap<String, Shown>, slot: &Slot) -> Vec<String> {
     let shown = shown.get(&squeeze(slot.label())).into_iter().flat_map(Shown::values);
     let mut known: Vec<String> = shown.map(|(value, _)| value.to_owned()).collect();
@@ -269,7 +268,7 @@ fn own_values(module: &Module, shown: &HashMap<String, Shown>, slot: &Slot) -> V
     known
 }
 
-/// The sentence that the author kept, then the template with values; each text once.
+/// The sentence that the author kept, then the template with values; without duplicates.
 fn said(
     exemplar: &Exemplar,
     values: &[Vec<String>],
@@ -294,7 +293,7 @@ fn said(
     all
 }
 
-/// The template with values, others in each `turn`; the words of a slot's name where nobody says what a value is.
+/// The template with values, different ones in each `turn`; the words of the slot's name if no value is known.
 fn filled(exemplar: &Exemplar, values: &[Vec<String>], turn: usize) -> Said {
     let mut sentence = Sentence { text: String::with_capacity(exemplar.template.len()), slots: Vec::new() };
     let mut is_marked = true;
@@ -387,7 +386,7 @@ mod tests {
         let values = |slot: &str| shown[slot].values().map(|(value, _)| value.to_owned()).collect::<Vec<_>>();
         assert_eq!(values("list"), ["jazz", "Sunday morning"], "nobody knows where \"our late night tunes\" is parted");
         assert_eq!(shown["owner"].values().collect::<Vec<_>>(), [("my", 2), ("Ann's", 1)]);
-        // A sentence by itself knows no values.
+        // A sentence alone knows no values.
         assert_eq!(kept(&module.functions[0].exemplars[1]), None);
         let sentences = Sentences::new(&module, &[]);
         let said = &sentences.of(FunctionId::from_index(0), ExemplarId::from_index(1))[0];

@@ -1,10 +1,10 @@
-//! Whether a file is still the one that was read.
+//! Detects whether a file is still the one that was read.
 
 use std::{fs::Metadata, time::SystemTime};
 
-/// What a file system tells of a file without reading it: equal stamps mean, as far as file systems tell, equal contents.
-/// When it was modified and how long it is can be made the same for another content (`cp -p`, `touch -r`, an archive that is
-/// unpacked), when it was changed and which file it is cannot.
+/// What a file system tells of a file without reading it: equal stamps mean, as far as file systems tell, equal
+/// contents. Modification time and length can be the same for different contents (`cp -p`, `touch -r`, an unpacked
+/// archive); change time and file identity cannot.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FileStamp {
     modified: Option<SystemTime>,
@@ -12,11 +12,11 @@ pub(crate) struct FileStamp {
     identity: Identity,
 }
 
-/// Device, number, and when anything of it was changed, in seconds and nanoseconds.
+/// Device, inode, and change time in seconds and nanoseconds.
 #[cfg(unix)]
 type Identity = (u64, u64, i64, i64);
 
-/// When it was made.
+/// Creation time.
 #[cfg(not(unix))]
 type Identity = Option<SystemTime>;
 
@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// Replaced, and written in its place.
+    /// Once replaced, and once overwritten.
     #[test]
     fn a_content_of_the_same_size_and_time_is_another_one() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,14 +1,14 @@
-//! Sums and products of vectors of one length. The loops count by themselves: without optimisation, as in tests, they
-//! are ten times as fast as iterators.
+//! Sums and products of vectors of equal length. The loops use indices: without optimisation, as in tests, they are ten
+//! times as fast as iterators.
 
-/// Works with the widest vectors of the processor. Sums are the same to the last bit on each. Whatever is called on the
-/// way must be `#[inline(always)]`, the closure too.
+/// Works with the widest vectors of the processor. Sums are identical to the last bit on each processor. Every function
+/// called inside must be `#[inline(always)]`, including the closure.
 #[inline(always)]
 pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
 }
 
-/// In lanes, which the compiler turns into vector instructions.
+/// Works in lanes, which the compiler turns into vector instructions.
 pub(crate) fn dot(one: &[f32], other: &[f32]) -> f32 {
     let length = one.len().min(other.len());
     let (one, other) = (&one[..length], &other[..length]);
@@ -43,7 +43,7 @@ pub(crate) fn add_scaled(sums: &mut [f32], factor: f32, vector: &[f32]) {
     }
 }
 
-/// Adds each of four vectors, times its factor, to `sums`: these are read and written once instead of four times.
+/// Adds each of four vectors, times its factor, to `sums`, which are read and written once instead of four times.
 #[inline(always)]
 pub(crate) fn add_scaled_four(sums: &mut [f32], factors: [f32; 4], vectors: [&[f32]; 4]) {
     let length = sums.len();

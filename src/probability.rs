@@ -1,18 +1,18 @@
 //! Probabilities and their log-odds. Pure.
 
-/// From here on, something is likelier so than not. That is what the words mean, and no choice.
+/// From this probability on, something is likelier than not. This is a definition, not a tuned value.
 pub(crate) const EVEN: f32 = 0.5;
 
-/// Log-odds beyond these, up or down, say no more than these do.
+/// Log-odds are capped at plus or minus this value.
 pub(crate) const MOST_ODDS: f32 = 8.0;
 
-/// A log-probability below this says no more than this one does.
+/// Log-probabilities are capped from below at this value.
 pub(crate) const LEAST_LOG_PROBABILITY: f32 = -12.0;
 
-/// What keeps the log-odds of 0 and of 1 finite.
+/// Keeps the log-odds of 0 and 1 finite.
 const NEARLY_NOTHING: f32 = 1e-6;
 
-/// The probability that has these log-odds.
+/// The probability with these log-odds.
 #[must_use]
 pub(crate) fn logistic(odds: f32) -> f32 {
     1.0 / (1.0 + (-odds).exp())

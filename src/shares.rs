@@ -1,13 +1,13 @@
-//! Scarce things, shared out fairly: places to work, connections, streams, bytes in memory.
+//! Fair shares of scarce resources: workers, connections, streams, bytes in memory.
 //!
-//! Each of them is bounded in all and by its owners, by two rules:
+//! Each resource is limited in total and per owner, by two rules:
 //!
-//! - **A part stays free.** An owner may hold [`OF_FREE`] times what is free beside it: three quarters where there is one
-//!   owner, three sevenths where there are two. So each owner leaves room for the next one, and nothing has to be set for
-//!   each owner (the dynamic threshold of shared buffers in switches: Choudhury and Hahne, 1998).
-//! - **Who had least comes first.** What waits is served by start-time fair queueing (Goyal, Vin and Cheng, 1996): the
-//!   requests of one owner stand one behind the other on a virtual time, each as long as it costs. An owner waits until each
-//!   other one has had as much as it, however many requests of the others wait.
+//! - **A part stays free.** An owner may hold [`OF_FREE`] times what remains free: three quarters if it is alone, three
+//!   sevenths each for two owners. So each owner leaves room for the next one, and nothing has to be configured per
+//!   owner (the dynamic threshold of shared buffers in switches: Choudhury and Hahne, 1998).
+//! - **The owner that had least comes first.** Waiting requests are served by start-time fair queueing (Goyal, Vin and
+//!   Cheng, 1996): the requests of one owner follow one another on a virtual time, each as long as its cost. An owner
+//!   waits until each other one has had as much as it, however many requests of the others wait.
 
 mod book;
 mod kept;
@@ -25,7 +25,7 @@ use book::{Book, Number};
 pub use book::OF_FREE;
 pub use kept::Kept;
 
-/// Who holds a share, or waits for one.
+/// The owner of a share, or of a waiting request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Owner {
     /// This process itself. It may hold everything.
@@ -33,12 +33,12 @@ pub enum Owner {
     Process,
     /// The id of an API key.
     Key(Arc<str>),
-    /// Where a request without a key came from: see [`Self::of_address`].
+    /// The address of a request without a key: see [`Self::of_address`].
     Address(IpAddr),
 }
 
 impl Owner {
-    /// What tells it from every other one.
+    /// A name that is unique to this owner.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -48,7 +48,7 @@ impl Owner {
         }
     }
 
-    /// The owner at an address. Of IPv6 the first 64 bits count: whoever has one such address has all of them.
+    /// The owner at an address. Only the first 64 bits of IPv6 count: the holder of one such address has all of them.
     #[must_use]
     pub fn of_address(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
@@ -58,42 +58,43 @@ impl Owner {
     }
 }
 
-/// So much of something, shared out by the rules of [the module](self). Cheap to clone; clones share.
+/// A total amount, shared out by the rules of [the module](self). Clones are cheap and share it.
 #[derive(Debug, Clone)]
 pub struct Shares(Arc<Mutex<Book>>);
 
-/// What an owner holds until this is dropped.
+/// An amount that an owner holds until this is dropped.
 #[derive(Debug)]
 pub struct Share {
     shares: Shares,
     owner: Owner,
     amount: u64,
-    /// What it was expected to cost.
+    /// Its expected cost.
     cost: u64,
 }
 
 impl Shares {
-    /// Both rules hold.
+    /// Both rules apply.
     #[must_use]
     pub fn new(total: u64) -> Self {
         Self(Arc::new(Mutex::new(Book::new(total, Some(OF_FREE), None))))
     }
 
-    /// For places to work, which are given back soon. One owner may hold all of them. But what costs more than `long` does
-    /// not take the last place while another owner has asked lately: what is short would wait for it to end.
+    /// For workers, which are given back soon. One owner may hold all of them. But a request that costs more than
+    /// `long` does not take the last place while another owner has asked lately: short requests would have to wait for
+    /// it.
     #[must_use]
     pub fn of_places(total: u64, long: u64) -> Self {
         Self(Arc::new(Mutex::new(Book::new(total, None, Some(long)))))
     }
 
-    /// What the owner asks for, if it can be had at once.
+    /// Takes the amount if it is available at once.
     #[must_use]
     pub fn try_take(&self, owner: &Owner, amount: u64) -> Option<Share> {
         self.book().take(owner, amount).then(|| Share { shares: self.clone(), owner: owner.clone(), amount, cost: 0 })
     }
 
-    /// Waits for what the owner asks for, which is as long a wait as it costs others. Whoever leaves waits no longer, and
-    /// pays nothing.
+    /// Waits for the amount. The owner's later requests wait in proportion to `cost`. A caller that leaves stops
+    /// waiting and pays nothing.
     pub async fn take(&self, owner: &Owner, amount: u64, cost: u64) -> Share {
         let (sender, granted) = oneshot::channel();
         let number = {
@@ -109,24 +110,24 @@ impl Shares {
         Share { shares: self.clone(), owner: owner.clone(), amount, cost }
     }
 
-    /// What all owners hold.
+    /// The amount held by all owners.
     #[must_use]
     pub fn in_use(&self) -> u64 {
         self.book().in_use()
     }
 
-    /// No step leaves the book half changed.
+    /// No operation leaves the book half changed, so a poisoned lock is safe to use.
     fn book(&self) -> MutexGuard<'_, Book> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// An owner that waits, and gives back what it was granted but did not hear of.
+/// A waiting request, which returns a grant that it did not receive.
 struct Waiting<'a> {
     shares: &'a Shares,
     owner: &'a Owner,
     amount: u64,
-    /// `None`: it waits no longer.
+    /// `None` once it no longer waits.
     number: Option<Number>,
 }
 
@@ -142,7 +143,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Share {
-    /// Takes more; false, and nothing is taken, if it cannot be had at once.
+    /// Takes more; returns false, and takes nothing, if it is not available at once.
     pub fn grow(&mut self, more: u64) -> bool {
         let may = self.shares.book().take(&self.owner, more);
         self.amount += if may { more } else { 0 };
@@ -154,7 +155,7 @@ impl Share {
         self.amount
     }
 
-    /// Gives it back, and says what it came to cost: the owner's next request waits accordingly.
+    /// Gives it back, and reports its real cost: the owner's next request waits accordingly.
     pub fn end(self, cost: u64) {
         self.shares.book().correct(&self.owner, self.cost, cost);
     }
@@ -208,7 +209,7 @@ mod tests {
         let mut stays = Box::pin(places.take(&c, 1, 1));
         assert!(leaves.as_mut().now_or_never().is_none() && stays.as_mut().now_or_never().is_none());
         drop(held);
-        // It was granted, and left before it heard of that.
+        // The request was granted, but its caller left before it noticed.
         drop(leaves);
         let held = stays.now_or_never().expect("the place is free again");
         let mut leaves = Box::pin(places.take(&b, 1, 1));

@@ -1,15 +1,15 @@
-//! Logs to stderr: text for people or JSON for collectors. Never what a person said, at `info` and above.
+//! Logs to stderr: text for people or JSON for collectors. At `info` and above they never contain what a person said.
 
 use std::{io::IsTerminal as _, time::Instant};
 
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt as _};
 
-/// Overrides every other setting of what is logged, in the same syntax as `telemetry.level`.
+/// Overrides all other log settings, in the syntax of `telemetry.level`.
 pub const FILTER_VARIABLE: &str = "UPTAKE_LOG";
 
-/// It logs what clients send as they send it: line breaks, escapes and words of people, as much as there are. What of it
-/// matters is logged by us.
+/// This library logs requests as clients send them: with line breaks, escapes and people's words, in full. We log what
+/// matters of them.
 const SILENT: &str = "rmcp=off";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct TelemetryOptions {
 pub enum LogFormat {
     #[default]
     Text,
-    /// One object a line.
+    /// One object per line.
     Json,
 }
 
@@ -43,10 +43,10 @@ pub enum TelemetryError {
     Twice,
 }
 
-/// True if `level` can be used.
+/// Parses a log level.
 ///
 /// # Errors
-/// With the reason if not.
+/// With the reason if it is invalid.
 pub fn parse(level: &str) -> Result<EnvFilter, TelemetryError> {
     let wrong = |reason: String| TelemetryError::Filter { filter: level.to_owned(), reason };
     let filter = EnvFilter::builder().parse(level).map_err(|error| wrong(error.to_string()))?;
@@ -57,13 +57,13 @@ pub fn parse(level: &str) -> Result<EnvFilter, TelemetryError> {
 /// Starts logging for the whole process.
 ///
 /// # Errors
-/// If the filter cannot be read, or logging was started before.
+/// If the filter is invalid, or logging was already started.
 pub fn start(options: &TelemetryOptions) -> Result<(), TelemetryError> {
     let overriding = std::env::var(FILTER_VARIABLE).ok().filter(|filter| !filter.is_empty());
     let filter = parse(overriding.as_deref().unwrap_or(&options.level))?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    // Whoever cannot write the log, on a full disk for example, cannot write there that it is so, and must not end for
-    // it.
+    // If the log cannot be written, on a full disk for example, that cannot be logged either, and must not end the
+    // process.
     let builder =
         fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).log_internal_errors(false);
     let started = match options.format {
@@ -83,7 +83,7 @@ pub fn milliseconds(since: Instant) -> f64 {
 mod tests {
     use super::*;
 
-    /// It has line breaks, escapes and words of people in it.
+    /// They contain line breaks, escapes and people's words.
     #[test]
     fn what_libraries_log_of_requests_is_not_logged() {
         for level in ["info", "debug", "warn,uptake=debug", "rmcp=trace"] {

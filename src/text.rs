@@ -1,7 +1,7 @@
 //! The utterance as every layer sees it, and the spans that point into it.
 //!
-//! Spans count Unicode scalar values (`char`s), end exclusive, because that is what clients in every
-//! language can count; bytes stay inside this file.
+//! Spans count Unicode scalar values (`char`s), end exclusive, because clients in every language can count those; byte
+//! offsets stay inside this file.
 
 pub mod foreign;
 pub mod fuel;
@@ -74,26 +74,26 @@ impl From<Span> for (usize, usize) {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Respelt {
     pub span: Span,
-    /// The word that it stands for.
+    /// The word that was meant.
     pub word: String,
 }
 
-/// What a person said, with the tables that recognizers and templates need, made once a turn.
+/// What a person said, with the tables that recognizers and templates need, built once per turn.
 ///
-/// Spans and slices are of what was said, to the letter. What is compared ([`Self::folded`], [`Self::meant`]) has
-/// misspelt words as they were meant.
+/// Spans and slices refer to the text exactly as said. Text for comparison ([`Self::folded`], [`Self::meant`]) has
+/// misspelt words corrected.
 #[derive(Debug, Clone, Default)]
 pub struct Utterance {
     text: String,
-    /// In order.
+    /// Sorted by position.
     respelt: Vec<Respelt>,
     /// Byte offset of each `char` of `text`, and `text.len()` as the last entry.
     byte_of_char: Vec<usize>,
     folded: String,
-    /// For each byte of `folded`, the index of the `char` of `text` that it came from; one entry more for its end.
+    /// For each byte of `folded`, the index of its source `char` in `text`; one extra entry for the end.
     char_of_folded_byte: Vec<u32>,
     words: Vec<Span>,
-    /// Where each word lies in `folded`.
+    /// Byte range of each word in `folded`.
     folded_words: Vec<Range<usize>>,
 }
 
@@ -103,7 +103,7 @@ impl Utterance {
         Self::spelt(text, Vec::new())
     }
 
-    /// The same with these words, in order, as they were meant.
+    /// The same text with these misspelt words, in order, corrected.
     #[must_use]
     pub fn respelt(&self, words: Vec<Respelt>) -> Self {
         Self::spelt(&self.text, words)
@@ -156,7 +156,7 @@ impl Utterance {
         byte_at(word.start)..byte_at(word.end)
     }
 
-    /// The text exactly as it came.
+    /// The text exactly as it was received.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -179,7 +179,7 @@ impl Utterance {
         &self.folded
     }
 
-    /// Words (UAX 29 segments with a letter or a digit), in order. In scripts without spaces a word may be one
+    /// Words (UAX 29 segments with a letter or a digit), in order. In scripts without spaces a word may be a single
     /// character.
     #[must_use]
     pub fn words(&self) -> &[Span] {
@@ -216,25 +216,25 @@ impl Utterance {
         self.folded.get(start..end.min(self.folded.len())).unwrap_or_default().to_owned()
     }
 
-    /// The utterance without a word that is read as another: values are held against what was said.
+    /// The utterance without spelling corrections, for checks of values against the exact words.
     #[must_use]
     pub fn to_the_letter(&self) -> Cow<'_, Self> {
         if self.respelt.is_empty() { Cow::Borrowed(self) } else { Cow::Owned(Self::new(&self.text)) }
     }
 
-    /// It ends as a question is written.
+    /// Whether it ends with a question mark.
     #[must_use]
     pub fn ends_as_question(&self) -> bool {
         self.text.trim_end().ends_with(['?', '？'])
     }
 
-    /// The words that are read as others.
+    /// The misspelt words and their corrections.
     #[must_use]
     pub fn misspelt(&self) -> &[Respelt] {
         &self.respelt
     }
 
-    /// The text under `span`, with misspelt words as they were meant.
+    /// The text under `span`, with misspelt words corrected.
     #[must_use]
     pub fn meant(&self, span: Span) -> Cow<'_, str> {
         let mut inside = self.misspelt_in(span).peekable();
@@ -251,7 +251,7 @@ impl Utterance {
         Cow::Owned(text)
     }
 
-    /// Where the words at `part` of what is [meant](Self::meant) by `span` were said. Words stay whole.
+    /// The place in the text of `part`, a span within what is [meant](Self::meant) by `span`. Words stay whole.
     #[must_use]
     pub fn span_of_meant(&self, span: Span, part: Span) -> Span {
         Span::new(self.place_of_meant(span, part.start, false), self.place_of_meant(span, part.end, true))
@@ -277,9 +277,9 @@ impl Utterance {
         self.respelt.iter().filter(move |one| span.contains(one.span))
     }
 
-    /// `span` with the signs that are written to it without a space: `/srv/data`, `C++`, `*.rs`, `f(x)`, `<div>`. Quotes, and
-    /// brackets that open before it and close behind it, stand around it, but for `<` and `>`; what ends a sentence is none
-    /// of it; what another word is written to is no sign of this one.
+    /// `span` extended by signs attached to it without a space: `/srv/data`, `C++`, `*.rs`, `f(x)`, `<div>`. Enclosing
+    /// quotes and brackets are not included, except `<` and `>`; nor are marks that end a sentence, nor signs attached
+    /// to another word.
     #[must_use]
     pub fn with_signs(&self, span: Span) -> Span {
         if let Some(whole) = self.with_brackets(span) {
@@ -295,7 +295,7 @@ impl Utterance {
             if is_of_another || count > MOST_SIGNS { 0 } else { count }
         };
         let leading = signs(&before);
-        // No sentence begins with a mark that ends one: `!important`.
+        // A sentence does not begin with a mark that ends one: `!important`.
         let parts = |c: &&char| parts_sentence(**c) && !matches!(**c, '!' | '?');
         let leading = leading - before[..leading].iter().rev().take_while(parts).count();
         let trailing = signs(&behind);
@@ -303,8 +303,8 @@ impl Utterance {
         Span::new(span.start - leading, span.end + trailing)
     }
 
-    /// `span` with the signs that are written to it, where brackets are among them that belong to it: each is closed, and
-    /// they don't merely stand around all of it.
+    /// `span` extended by attached signs, if these include brackets that belong to it: each bracket is closed, and they
+    /// do not just enclose all of it.
     fn with_brackets(&self, span: Span) -> Option<Span> {
         let is_written =
             |c: &char| !c.is_whitespace() && !c.is_alphanumeric() && !script::is_unspaced(*c) && !quotes(*c);
@@ -348,7 +348,7 @@ impl Utterance {
         open.is_empty().then_some(Span::new(start, end))
     }
 
-    /// The part of `span` that begins and ends with a character which is not `outside`; empty where all are.
+    /// The part of `span` that begins and ends with a character that is not `outside`; empty if all are.
     #[must_use]
     pub fn trimmed(&self, span: Span, outside: impl Fn(char) -> bool) -> Span {
         let text = self.slice(span);
@@ -361,8 +361,9 @@ impl Utterance {
         Span::new(start, start + inner.chars().count())
     }
 
-    /// The utterance with full-width letters, digits and marks in their usual width, and one kind of hyphen, also for
-    /// the long-vowel mark that Japanese keyboards put between digits. Character for character, so that spans stay.
+    /// The utterance with full-width letters, digits and marks in normal width, and one kind of hyphen, which also
+    /// replaces the long-vowel mark that Japanese keyboards put between digits. Works character by character, so that
+    /// spans stay valid.
     #[must_use]
     pub fn half_width(&self) -> Cow<'_, Self> {
         if self.text.is_ascii() {
@@ -387,8 +388,7 @@ impl Utterance {
         self.keeping(|index| span.start <= index && index < span.end)
     }
 
-    /// The utterance as if only the `char`s at these places had been said: a space stands for each other one, so that
-    /// spans stay.
+    /// The utterance with only the `char`s at these places; each other one becomes a space, so that spans stay valid.
     pub(crate) fn keeping(&self, is_kept: impl Fn(usize) -> bool) -> Self {
         let text = self.text.chars().enumerate().map(|(index, c)| if is_kept(index) { c } else { ' ' });
         let whole = self.respelt.iter().filter(|one| (one.span.start..one.span.end).all(&is_kept));
@@ -415,13 +415,13 @@ impl Utterance {
     }
 }
 
-/// Signs before or behind a word that may be of it, at most.
+/// Most signs before or after a word that may belong to it.
 const MOST_SIGNS: usize = 8;
 
-/// Brackets of which code and paths are written, each with the one that closes it.
+/// Brackets in code and paths, with their closing ones.
 const BRACKETS: [(char, char); 4] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
 
-/// Quotes, and brackets that are quotes in their language.
+/// Quotes, and brackets that serve as quotes in their language.
 const fn quotes(character: char) -> bool {
     encloses(character) && !matches!(character, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>')
 }
@@ -465,12 +465,12 @@ const fn encloses(character: char) -> bool {
     )
 }
 
-/// What stands at the end of a sentence or a part of it.
+/// Marks at the end of a sentence or of a part of it.
 const fn ends_sentence(character: char) -> bool {
     matches!(character, '.' | '…') || parts_sentence(character)
 }
 
-/// The same, but for the point, with which names begin: `.config`.
+/// The same without the full stop, which can begin names: `.config`.
 const fn parts_sentence(character: char) -> bool {
     matches!(
         character,
@@ -478,7 +478,8 @@ const fn parts_sentence(character: char) -> bool {
     )
 }
 
-/// The letters of a word that lie on one of the characters in whose place it is meant: one on each, the last on the last.
+/// The letters of the corrected word that belong to one of the misspelt characters: one for each, and the rest for the
+/// last.
 fn laid_on(letters: &[char], characters: usize, at: usize) -> &[char] {
     let last = letters.len().saturating_sub(1);
     if at + 1 == characters {
@@ -541,7 +542,7 @@ fn fold_char(character: char, mut push: impl FnMut(char)) {
             }
             _ => {}
         }
-        // Marks that are letters' own in their script (Japanese voicing, Indic vowels) carry meaning: keep those.
+        // Marks that belong to letters in their script (Japanese voicing, Indic vowels) carry meaning: keep those.
         if is_combining_mark(decomposed) && ('\u{0300}'..='\u{036F}').contains(&decomposed) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Imports point down only. This test reads the sources, so that nobody has to remember the table.
+//! Imports only point down. This test reads the sources, so that the table need not be remembered.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Which modules of the crate a module may use: those of a lower number. A layer is ten numbers; within one, a few
-/// modules stand on others of it, and those of one number never import one another.
+/// Which modules of the crate a module may use: those with a lower number. A layer is ten numbers; within one, a few
+/// modules build on others of it, and those with the same number never import one another.
 const LAYERS: [(&str, u8); 33] = [
     ("ablation", 0),
     ("files", 0),
@@ -21,7 +21,7 @@ const LAYERS: [(&str, u8); 33] = [
     ("recognize", 10),
     ("llm", 10),
     ("embed", 10),
-    // Grounds what was said by how it is read.
+    // Grounds what was said with the value readers.
     ("call", 11),
     ("exemplars", 12),
     ("retrieve", 20),
@@ -36,7 +36,7 @@ const LAYERS: [(&str, u8); 33] = [
     ("answer", 70),
     ("sample", 70),
     ("http", 80),
-    // What a change does to a module's cases is told over HTTP, too.
+    // The effect of a change on a module's cases is also reported over HTTP.
     ("eval", 75),
     ("mcp", 80),
     ("import", 80),
@@ -103,7 +103,7 @@ impl Source {
         self.path.split('/').next().unwrap_or_default().trim_end_matches(".rs")
     }
 
-    /// The file as the crate names it: `["understand", "analysis"]`.
+    /// The file's path in the crate: `["understand", "analysis"]`.
     fn name(&self) -> Vec<String> {
         let path = self.path.trim_end_matches(".rs").trim_end_matches("/mod");
         path.split('/').map(str::to_owned).collect()
@@ -127,7 +127,7 @@ fn sources() -> Vec<Source> {
             }
         }
     }
-    // The map of the crate, and tests that have a file of their own.
+    // Without the root of the crate, and without tests in files of their own.
     sources.retain(|source| source.path != "lib.rs" && !source.path.ends_with("/tests.rs"));
     sources
 }
@@ -137,9 +137,8 @@ fn without_comments_and_tests(text: &str) -> String {
     code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// Every path behind a `crate::` or a `super::` of the file `own`, those in braces taken apart: `a::{b::C, d}` is
-/// `a::b::C` and `a::d`. A path that begins with a name which was imported goes on from there: after `use super::d`,
-/// `d::e()` is `d::e`.
+/// Every path after a `crate::` or a `super::` in the file `own`, with braces expanded: `a::{b::C, d}` is `a::b::C` and
+/// `a::d`. A path that begins with an imported name continues there: after `use super::d`, `d::e()` is `d::e`.
 fn imports(code: &str, own: &[String]) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     for (at, start) in code.match_indices("crate::").filter(|(at, _)| begins_path(code, *at)) {
@@ -164,13 +163,13 @@ fn begins_path(code: &str, at: usize) -> bool {
     !code[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | ':'))
 }
 
-/// In the braces of another import, where [`tree`] reads it.
+/// Inside the braces of another import, where [`tree`] reads it.
 fn is_nested(code: &str, at: usize) -> bool {
     let before = &code[..at];
     before.rfind("use ").is_some_and(|start| before[start..].contains('{') && !before[start..].contains(';'))
 }
 
-/// Reads one path, or a group of them, behind `before`; gives what follows it.
+/// Reads one path, or a group of them, after `before`; returns the rest of the code.
 fn tree<'a>(code: &'a str, before: &[String], found: &mut BTreeSet<Vec<String>>) -> &'a str {
     let code = code.trim_start();
     if let Some(mut rest) = code.strip_prefix('{') {
@@ -224,7 +223,7 @@ fn imports_point_down() {
         };
         for import in imports(&source.code, &source.name()).into_iter().filter_map(|path| path.into_iter().next()) {
             match layers.get(import.as_str()) {
-                // A name that lib.rs re-exports or a macro: none is planned.
+                // A re-export of lib.rs or a macro: none is planned.
                 None => wrong.insert(format!("{}: `crate::{import}` is in no layer", source.path)),
                 Some(_) if import == module => false,
                 Some(layer) if layer < own => false,
@@ -235,7 +234,7 @@ fn imports_point_down() {
     assert!(wrong.is_empty(), "{}", Vec::from_iter(wrong).join("\n"));
 }
 
-/// Where what a file gives away as its own really is: `pub use child::Name` in `parent` leads to `parent::child::Name`.
+/// Where re-exports of a file lead: `pub use child::Name` in `parent` leads to `parent::child::Name`.
 fn given_away(sources: &[Source]) -> BTreeMap<(Vec<String>, String), Vec<String>> {
     let mut given = BTreeMap::new();
     for source in sources {
@@ -258,8 +257,8 @@ fn given_away(sources: &[Source]) -> BTreeMap<(Vec<String>, String), Vec<String>
     given
 }
 
-/// Whose files use which others; a parent and what lies in its folder are one, so that each may name the other. What a
-/// parent gives away counts as its own file's.
+/// Which files use which others; a parent and the files in its folder count as one, so that each may name the other.
+/// Re-exports of a parent count as the file that defines them.
 fn uses(sources: &[Source]) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     let names: BTreeSet<Vec<String>> = sources.iter().map(Source::name).collect();
     let given = given_away(sources);
@@ -283,7 +282,7 @@ fn uses(sources: &[Source]) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     sources.iter().map(of).collect()
 }
 
-/// What can be reached from each file by way of imports, the file itself only if there is a circle.
+/// All files that can be reached from each file by imports; the file itself only if there is a cycle.
 fn reached(uses: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>, from: &[String]) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     let mut next: Vec<&Vec<String>> = uses.get(from).into_iter().flatten().collect();
@@ -327,7 +326,7 @@ fn crates_stay_with_their_owners() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A test that reads nothing holds nothing.
+/// Guards against a reader that finds nothing.
 #[test]
 fn the_reader_reads() {
     assert!(sources().len() > 20);

@@ -1,4 +1,4 @@
-//! The threat model names a test for each of its lines. Those that it names must be there.
+//! The threat model names a test for each of its lines; these tests must exist.
 
 use std::{fs, path::Path};
 
@@ -33,7 +33,7 @@ fn each_line_of_the_threat_model_has_its_test() {
     assert!(unproven.is_empty(), "lines of SECURITY.md without a test: {unproven:#?}");
 }
 
-/// Everything that is compiled in comes from one registry, by its hash.
+/// All compiled dependencies come from one registry, with their hashes.
 #[test]
 fn every_dependency_is_of_the_registry() {
     let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock")).expect("the lock file");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// What can be done: the name, and ways to say it.
+/// Things to do: the name, and ways to say it.
 const VERBS: [(&str, [&str; 3]); 25] = [
     ("create", ["create", "set up", "make"]),
     ("cancel", ["cancel", "call off", "get rid of"]),
@@ -33,7 +33,7 @@ const VERBS: [(&str, [&str; 3]); 25] = [
     ("pay", ["pay for", "settle", "transfer the money for"]),
 ];
 
-/// What it can be done to.
+/// Things to do it to.
 const THINGS: [(&str, [&str; 2]); 40] = [
     ("invoice", ["invoice", "bill"]),
     ("contract", ["contract", "agreement"]),
@@ -155,7 +155,7 @@ const TEAMS: [(&str, &str); 12] = [
     ("facilities", "the janitors"),
 ];
 
-/// `{v}` and `{t}` are the verb and the thing; a slot comes twice at most per sentence.
+/// `{v}` and `{t}` are the verb and the thing; a slot occurs at most twice per sentence.
 const TEMPLATES: [&str; 24] = [
     "{v} the {t}",
     "please {v} my {t} for <city>",
@@ -183,7 +183,7 @@ const TEMPLATES: [&str; 24] = [
     "quickly {v} the {t} in <city> for <team>",
 ];
 
-/// The same at every run; spread evenly.
+/// A pseudo-random number, the same at every run, evenly distributed.
 fn pick(seed: &str, below: usize) -> usize {
     let bytes = blake3::hash(seed.as_bytes());
     let number = bytes.as_bytes()[..4].iter().fold(0_usize, |number, byte| number << 8 | usize::from(*byte));
@@ -194,11 +194,11 @@ fn fill(template: &str, verb: &str, thing: &str) -> String {
     template.replace("{v}", verb).replace("{t}", thing)
 }
 
-/// A module directory of so many functions (1,000 at most) with 10 exemplars each: five slots, three of them with list
-/// recognizers, one a date, one free text.
+/// Writes a module directory with `count` functions (1,000 at most) and 10 exemplars each: five slots, three of them
+/// with list recognizers, one a date, one free text.
 pub(crate) fn write_module(directory: &Path, count: usize) -> std::io::Result<()> {
     let (mut functions, mut exemplars) = (Vec::new(), serde_json::Map::new());
-    // Things first, so that few functions are about different ones too.
+    // Things in the outer loop, so that even a few functions share things.
     for (thing, things) in &THINGS {
         for (verb, verbs) in &VERBS {
             if functions.len() == count {
@@ -225,7 +225,7 @@ pub(crate) fn write_module(directory: &Path, count: usize) -> std::io::Result<()
             let start = pick(&name, TEMPLATES.len());
             let shown: Vec<Value> = (0..10)
                 .map(|at| {
-                    // Five is prime to the number of templates: no two are the same.
+                    // Five is coprime to the number of templates, so that no two are the same.
                     let template = TEMPLATES[(start + at * 5) % TEMPLATES.len()];
                     json!({"template": fill(template, verbs[at % 3], things[(at / 3) % 2])})
                 })

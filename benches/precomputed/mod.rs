@@ -1,11 +1,11 @@
-//! An embedder that has the vectors of some texts at hand, so that a turn can be timed without its embedding.
+//! An embedder with precomputed vectors for some texts, so that a turn can be timed without its embedding.
 
 use std::collections::HashMap;
 
 use futures::future::BoxFuture;
 use uptake::embed::{EmbedError, Embedder, Purpose, SharedEmbedder};
 
-/// Makes the vectors of other texts as `embedder` does.
+/// Computes the vectors of other texts with `embedder`.
 pub(crate) struct Precomputed {
     pub(crate) embedder: SharedEmbedder,
     pub(crate) vectors: HashMap<String, Vec<f32>>,

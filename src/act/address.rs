@@ -1,5 +1,5 @@
-//! Which servers may be asked. A name is held against the list, and so is every address that it resolves to; a
-//! connection goes to one of just those addresses, so that nobody has another one put in between.
+//! Which servers may be contacted. A host name is checked against the list, and so is every address that it resolves
+//! to; a connection goes to one of exactly those addresses, so that no other one can be slipped in between.
 
 use std::{
     io,
@@ -20,13 +20,13 @@ pub(super) struct Allowed {
     look_up: LookUp,
 }
 
-/// The addresses of a name: those that the system finds.
+/// Looks up the addresses of a name: in production, with the system's resolver.
 type LookUp = Arc<dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> + Send + Sync>;
 
 /// `shop.example.com`, `*.example.com`, either with a port.
 #[derive(Debug, PartialEq, Eq)]
 struct Host {
-    /// In lower case; what stands behind `*.` where it is for all names below.
+    /// In lower case; for a wildcard, the part after `*.`.
     name: String,
     is_below: bool,
     port: Option<u16>,
@@ -60,7 +60,7 @@ impl Allowed {
         Self { look_up, ..self }
     }
 
-    /// Whether this address may be asked, as far as it says itself.
+    /// Whether this address may be contacted, as far as the text itself shows.
     pub(super) fn check(&self, address: &str) -> Result<(), String> {
         let url =
             reqwest::Url::parse(address).map_err(|error| format!("the endpoint's address cannot be read: {error}"))?;
@@ -75,7 +75,7 @@ impl Allowed {
         }
     }
 
-    /// Public, or in one of the networks.
+    /// True if the address is public, or in one of the configured networks.
     fn may_reach(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         is_public(address) || self.networks.iter().any(|network| network.contains(&address))
@@ -90,7 +90,7 @@ impl Host {
     fn read(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         let (name, port) = match text.rsplit_once(':') {
-            // Colons are also a part of addresses.
+            // IPv6 addresses contain colons too.
             Some((name, port)) if !name.contains(':') || name.ends_with(']') => (name, Some(port.parse().ok()?)),
             _ => (text.as_str(), None),
         };
@@ -113,7 +113,7 @@ impl Host {
     }
 }
 
-/// The resolver of the client: it gives only addresses that may be reached.
+/// The client's resolver: it returns only allowed addresses.
 impl reqwest::dns::Resolve for Allowed {
     fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
         let allowed = self.clone();
@@ -129,7 +129,7 @@ impl reqwest::dns::Resolve for Allowed {
     }
 }
 
-/// An address that anybody on the internet has, and nobody else.
+/// True for globally routable addresses.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -155,7 +155,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
-    // Global unicast is 2000::/3. Of it, what carries an IPv4 address (Teredo and 6to4) and documentation are not.
+    // Global unicast is 2000::/3, without ranges that carry IPv4 addresses (Teredo and 6to4) and documentation.
     let is_global = segments[0] & 0xe000 == 0x2000;
     let carries_v4 = (segments[0] == 0x2001 && segments[1] == 0) || segments[0] == 0x2002;
     let is_documentation = (segments[0] == 0x2001 && segments[1] == 0x0db8) || segments[0] & 0xfff0 == 0x3ff0;

@@ -1,4 +1,4 @@
-//! A request, sent: to addresses that are allowed, without redirects, within a time and a size.
+//! Sends a request: to allowed addresses only, without redirects, within limits of time and size.
 
 use std::{error::Error as _, time::Duration};
 
@@ -24,14 +24,14 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(options: &ActionOptions, allowed: &Allowed) -> Result<Self, reqwest::Error> {
-        // The process may have its own provider already; then that one is used.
+        // Fails if the process has its own provider; then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let inner = reqwest::Client::builder()
             .user_agent(concat!("uptake/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_millis(options.connect_timeout_ms))
-            // Where a redirect leads, nobody has allowed.
+            // A redirect could lead to an address that is not allowed.
             .redirect(reqwest::redirect::Policy::none())
-            // What a proxy resolves, nobody has checked.
+            // A proxy would resolve names without our checks.
             .no_proxy()
             .referer(false)
             .dns_resolver(std::sync::Arc::new(allowed.clone()))
@@ -39,8 +39,8 @@ impl Client {
         Ok(Self { inner, max_response_bytes: options.max_response_bytes })
     }
 
-    /// `keyed` is the header of the idempotency key, and the key. `is_harmless`: what was sent twice is done once, so
-    /// that what may have been done counts as not done.
+    /// `keyed` is the idempotency key with its header. `is_harmless`: sending the request twice has the effect of
+    /// sending it once, so a call that may have been done counts as not done.
     pub(super) async fn send(
         &self,
         request: &Request,
@@ -98,7 +98,7 @@ impl Client {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
             let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| bad())?;
             value.set_sensitive(true);
-            // What the author sets wins over what somebody said.
+            // The author's headers win over those filled from arguments.
             all.insert(name, value);
         }
         Ok(all)
@@ -122,25 +122,25 @@ impl Client {
     }
 }
 
-/// What an answer says of whether it was done. `trouble`: it could not be read.
+/// What a response says about whether the call was done. `trouble`: why the body could not be read.
 fn judged(status: StatusCode, text: String, trouble: Option<&str>, doubt: Status) -> Answer {
     let answer = |status, text, cause, is_passing| Answer { status, text, http_status: None, cause, is_passing };
     let cause = || Some(trouble.map_or_else(|| format!("the service answered {}", status.as_u16()), str::to_owned));
     let is_passing = matches!(status.as_u16(), 408 | 425 | 429 | 500 | 502..=504);
     match status.as_u16() {
         200..=299 if trouble.is_none() => answer(Status::Done, text, None, false),
-        // Done, and what came of it cannot be told.
+        // Done, but the result is unknown.
         200..=299 => answer(Status::Unknown, String::new(), cause(), false),
-        // Its reasons are for people, if it gives any.
+        // Client errors may give reasons meant for people.
         400..=499 => answer(Status::Failed, reason(&text), cause(), is_passing),
-        // What broke may have broken half-way, a gateway does not know what became of the request, and a page that one
-        // is sent to is no answer.
+        // A failed service may have failed half-way, a gateway does not know what happened to the request, and a
+        // redirect is not an answer.
         500 | 502 | 504 | 300..=399 => answer(doubt, String::new(), cause(), is_passing),
         _ => answer(Status::Failed, String::new(), cause(), is_passing),
     }
 }
 
-/// What an answer says of why it refuses. A page for browsers says nothing to a person who talks.
+/// The reason that a refusal gives. An HTML page is no use to a person who talks.
 fn reason(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(_) | Value::String(_)) => text.to_owned(),
@@ -162,7 +162,7 @@ fn method(method: Method) -> reqwest::Method {
     }
 }
 
-/// The error and its causes, without the address, which holds what somebody said.
+/// The error and its causes, without the address, which contains what people said.
 pub(super) fn chain(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();
@@ -188,8 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// A name whose addresses are others each time that somebody looks: what was held to be public is not when it is
-    /// connected to.
+    /// A name that resolves differently each time: the check sees a public address, the connection another one.
     #[tokio::test]
     async fn a_name_that_changes_its_address_leads_nowhere_else() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -219,12 +218,12 @@ mod tests {
         let private = "no public address";
         let causes = asked(&[], &[&["127.0.0.1"], &["::1", "10.0.0.1"], &["::ffff:127.0.0.1"]], 3).await;
         assert!(causes.iter().all(|cause| cause.contains(private)), "{causes:?}");
-        // Public, and connected to in vain.
+        // Public, but the connection fails.
         let causes = asked(&[], &[&["203.0.114.1"], &["127.0.0.1"]], 2).await;
         assert!(!causes[0].contains(private) && causes[1].contains(private), "{causes:?}");
         asked(&[], &[&["127.0.0.1", "203.0.114.1"]], 1).await;
         assert!(listener.accept().now_or_never().is_none(), "nothing came here");
-        // The same is asked where that is configured; otherwise this shows nothing.
+        // With the address allowed, the same request connects; without this check the test would prove nothing.
         let networks = ["127.0.0.1".to_owned()];
         let reached = asked(&networks, &[&["127.0.0.1"]], 1);
         let (_, came) = tokio::join!(reached, tokio::time::timeout(Duration::from_secs(60), listener.accept()));

@@ -1,14 +1,15 @@
-//! What a module does itself: calls of functions that have an [`Endpoint`], carried out once and told as results.
+//! Calls that the service makes itself: of functions that have an [`Endpoint`], carried out once and reported as
+//! results.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `mod` | one call: whether it may be made, how often it is tried, what it came to |
+//! | `mod` | one call: whether it may be made, its retries, its result |
 //! | `options` | `[actions]` |
-//! | `address` | which servers may be asked, held against the addresses that their names resolve to |
+//! | `address` | which servers may be contacted, checked against the addresses that their names resolve to |
 //! | `request` | a call as an HTTP request (pure) |
-//! | `http` | the request, sent |
+//! | `http` | sending the request |
 //! | `tool` | a tool of a server of the Model Context Protocol |
-//! | `once` | what was begun is remembered before it is begun |
+//! | `once` | remembers a call before it is made |
 
 mod address;
 mod http;
@@ -36,26 +37,26 @@ use crate::{
     telemetry::milliseconds,
 };
 
-/// Before a request is sent again, doubled each time.
+/// Pause before the first retry; it doubles each time.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Bytes of a file that holds a secret.
+/// Largest secret file, in bytes.
 const LONGEST_SECRET: u64 = 64 << 10;
 
-/// A call that we make, and what it came to.
+/// A call that the service makes, and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Deed {
     pub function: String,
     pub arguments: Map<String, Value>,
     pub status: Status,
-    /// What came back; of a failure, why, where the service says it. Empty if it says nothing.
+    /// The result; for a failure, the service's reason. Empty if there is none.
     pub text: String,
-    /// Of the last answer.
+    /// Status of the last response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
-    /// Why there is nothing to tell, for whoever runs the service.
+    /// Why there is no result, for operators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// Requests that were sent.
+    /// Number of requests that were sent.
     pub tries: u32,
     pub took_ms: f64,
 }
@@ -65,9 +66,9 @@ pub struct Deed {
 pub enum Status {
     Begun,
     Done,
-    /// It was not done.
+    /// The call was not done.
     Failed,
-    /// Nobody knows whether it was done.
+    /// It is unknown whether the call was done.
     Unknown,
 }
 
@@ -84,7 +85,7 @@ impl Status {
 }
 
 impl Deed {
-    /// One that nothing was sent of yet.
+    /// A call for which nothing was sent yet.
     #[must_use]
     pub fn new(function: &str, arguments: &Map<String, Value>) -> Self {
         Self {
@@ -99,7 +100,7 @@ impl Deed {
         }
     }
 
-    /// The same, where nobody can tell any more what became of it.
+    /// The same call, marked unknown if it was begun and its end was never recorded.
     #[must_use]
     pub fn interrupted(self) -> Self {
         let cause = Some("it was begun, and nobody was there when it ended".to_owned());
@@ -107,26 +108,26 @@ impl Deed {
     }
 }
 
-/// What one request came to.
+/// The result of one request.
 #[derive(Debug, Clone, PartialEq)]
 struct Answer {
     status: Status,
     text: String,
     http_status: Option<u16>,
     cause: Option<String>,
-    /// It may be otherwise in a moment.
+    /// Whether a retry may give another result.
     is_passing: bool,
 }
 
 impl Answer {
-    /// Nothing was done, and sending it again would not help.
+    /// Nothing was done, and a retry would not help.
     fn refused(cause: impl Into<String>) -> Self {
         let (text, http_status) = (String::new(), None);
         Self { status: Status::Failed, text, http_status, cause: Some(cause.into()), is_passing: false }
     }
 }
 
-/// Carries out calls. Cheap to clone; clones share their connections.
+/// Carries out calls. Clones are cheap and share their connections.
 #[derive(Clone)]
 pub struct Actor(Arc<Inner>);
 
@@ -137,7 +138,7 @@ struct Inner {
     at_once: Shares,
 }
 
-/// Why actions cannot be had as configured.
+/// Why actions cannot be set up as configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("actions.{key}: {problem}")]
 pub struct ActionsError {
@@ -146,10 +147,10 @@ pub struct ActionsError {
 }
 
 impl Actor {
-    /// Prepares the client; nothing is sent yet. `None` where actions are switched off.
+    /// Prepares the client; sends nothing yet. `None` if actions are switched off.
     ///
     /// # Errors
-    /// For settings that make no sense, and if the client cannot be made.
+    /// For invalid settings, and if the client cannot be made.
     pub fn open(options: &ActionOptions) -> Result<Option<Self>, ActionsError> {
         if !options.enabled {
             return Ok(None);
@@ -161,8 +162,7 @@ impl Actor {
         Ok(Some(Self(Arc::new(Inner { options: options.clone(), allowed, client, at_once }))))
     }
 
-    /// What keeps calls of this endpoint from being made, as far as it can be known before: for whoever checks a
-    /// module.
+    /// What would keep calls of this endpoint from being made, as far as it can be known in advance; for module checks.
     #[must_use]
     pub fn obstacles(&self, endpoint: &Endpoint) -> Vec<String> {
         let address = self.0.allowed.check(&endpoint.address()).err();
@@ -170,14 +170,14 @@ impl Actor {
         address.into_iter().chain(secrets).collect()
     }
 
-    /// The longest that one call takes.
+    /// Time limit of one call.
     #[must_use]
     pub fn longest(&self) -> Duration {
         Duration::from_millis(self.0.options.timeout_ms)
     }
 
-    /// Makes the call for `owner`, by `until`. `key` is the same wherever the call is the same; a service that knows it
-    /// does nothing twice.
+    /// Makes the call for `owner`, by `until`. `key` is the same for the same call; a service that supports idempotency
+    /// keys does not repeat it.
     pub async fn act(&self, owner: &Owner, endpoint: &Endpoint, deed: Deed, key: &str, until: Instant) -> Deed {
         let clock = std::time::Instant::now();
         let Inner { options, at_once, .. } = &*self.0;
@@ -202,7 +202,7 @@ impl Actor {
         Deed { status, text, http_status, cause, took_ms, ..deed }
     }
 
-    /// Sends it, and again where that does no harm and may help.
+    /// Sends the request, and retries where that does no harm and may help.
     async fn tried(&self, endpoint: &Endpoint, deed: &mut Deed, key: &str, until: Instant) -> Answer {
         let headers = match self.headers(endpoint) {
             Ok(headers) => headers,
@@ -236,14 +236,14 @@ impl Actor {
         }
     }
 
-    /// The author's headers, those with secrets included.
+    /// The author's headers, including those with secrets.
     fn headers(&self, endpoint: &Endpoint) -> Result<Vec<(String, Secret)>, String> {
         let plain = endpoint.headers.iter().map(|(name, value)| Ok((name.clone(), Secret::new(value.clone()))));
         let secret = endpoint.secrets.iter().map(|(name, file)| Ok((name.clone(), self.secret(file)?)));
         plain.chain(secret).collect()
     }
 
-    /// Read each time, so that a secret that is replaced counts from then on.
+    /// Read each time, so that a replaced secret takes effect at once.
     fn secret(&self, file: &str) -> Result<Secret, String> {
         let directory = self
             .0
@@ -265,11 +265,11 @@ fn read_secret(path: &Path) -> Option<Secret> {
     (!text.is_empty() && !text.chars().any(char::is_control)).then(|| Secret::new(text))
 }
 
-/// Why an answer is not what the author expects of a good one.
+/// Why an answer does not match the endpoint's schema, if it does not.
 fn misfit(endpoint: &Endpoint, text: &str) -> Option<String> {
     let validator = schema::validator(endpoint.answer.as_ref()?).ok()?;
     let Ok(value) = serde_json::from_str::<Value>(text) else { return Some("the answer is not JSON".to_owned()) };
-    // The error shows the value, which is nobody's affair here.
+    // The error's own text contains the value, which must not be shown.
     let error = validator.iter_errors(&value).next()?;
     let place = error.instance_path().to_string();
     Some(format!("the answer does not fit the endpoint's schema at `{place}`"))

@@ -1,5 +1,5 @@
-//! Calls are remembered before they are made, so that nobody makes them twice: whoever comes again with the same finds
-//! what was begun, and what came of it. Whoever was cut off in between leaves what nobody knows the end of.
+//! Remembers calls before they are made, so that none is made twice: a repeated request finds what was begun and its
+//! result. If the process was cut off in between, the result stays unknown.
 
 use std::time::Duration;
 
@@ -13,24 +13,24 @@ use crate::conversation::{
     store::{Sessions, StoreError},
 };
 
-/// How long it is known what was done.
+/// How long results are remembered.
 const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3600);
-/// How long it is known that something was begun. Longer, so that of an owner's memories those go last that somebody is at
-/// work on.
+/// How long begun calls are remembered. Longer than results, so that when an owner's memories are evicted, calls in
+/// progress go last.
 const BEGUN: Duration = Duration::from_secs(8 * 24 * 3600);
 
-/// What a turn calls, as it is stored.
+/// The calls of a turn, as they are stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What no other plan has.
+    /// Unique to this plan.
     pub number: String,
-    /// Until then somebody is at work on it, in milliseconds since 1970.
+    /// Until then the calls may still be in progress, in milliseconds since 1970.
     pub until: i64,
     pub deeds: Vec<Deed>,
 }
 
 impl Plan {
-    /// For calls that are made within so long from now on.
+    /// A plan for calls that are made within this time from now.
     #[must_use]
     pub fn new(number: Option<String>, deeds: Vec<Deed>, now: Timestamp, within: Duration) -> Self {
         let number = number.unwrap_or_else(|| Uuid::new_v4().simple().to_string());
@@ -38,39 +38,39 @@ impl Plan {
         Self { number, until, deeds }
     }
 
-    /// The idempotency key of one of its calls.
+    /// The idempotency key of the call at this index.
     #[must_use]
     pub fn key(&self, index: usize) -> String {
         let whole = blake3::hash(format!("uptake action {} {index}", self.number).as_bytes());
         whole.to_hex()[..32].to_owned()
     }
 
-    /// Whether somebody may be at work on it still.
+    /// Whether the calls may still be in progress.
     #[must_use]
     pub fn is_running(&self, now: Timestamp) -> bool {
         self.is_open() && now.as_millisecond() < self.until
     }
 
-    /// Whether it is not known of all of its calls what came of them.
+    /// Whether some calls have no result yet.
     fn is_open(&self) -> bool {
         self.deeds.iter().any(|deed| deed.status == Status::Begun)
     }
 
-    /// What became of its calls, where nobody is at work on it any more.
+    /// The results of the calls, once they are no longer in progress.
     #[must_use]
     pub fn ended(self) -> Vec<Deed> {
         self.deeds.into_iter().map(Deed::interrupted).collect()
     }
 
     /// # Panics
-    /// Never: it is strings, numbers, lists and maps with text as keys.
+    /// Never: a plan consists of strings, numbers, lists and maps with text keys.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("a plan is strings, numbers, lists and maps with text as keys")
     }
 }
 
-/// Remembers calls that no session remembers.
+/// Remembers calls where no session does.
 #[derive(Clone)]
 pub struct Once(Sessions);
 
@@ -80,11 +80,11 @@ pub enum Begun {
     First(Remembered),
     /// They were made before.
     Before(Vec<Deed>),
-    /// Somebody is making them.
+    /// They are being made.
     Running,
 }
 
-/// Calls that are being made.
+/// Calls in progress.
 pub struct Remembered {
     sessions: Sessions,
     owner: Tenant,
@@ -99,11 +99,11 @@ impl Once {
         Self(sessions)
     }
 
-    /// Remembers for this owner that these calls are about to be made under this name. `may_repeat`: the same name comes again for
-    /// another request, so that what ended before is no answer to it.
+    /// Records for this owner that these calls are about to be made under this name. `may_repeat`: another request can
+    /// have the same name, so earlier results are not its answer.
     ///
     /// # Errors
-    /// What the store says: then they must not be made.
+    /// The store's error; the calls must then not be made.
     pub async fn begin(
         &self,
         owner: &Tenant,
@@ -139,10 +139,10 @@ impl Once {
 }
 
 impl Remembered {
-    /// Remembers how far it came.
+    /// Records the progress.
     ///
     /// # Errors
-    /// What the store says.
+    /// The store's error.
     pub async fn keep(&mut self) -> Result<(), StoreError> {
         let Self { sessions, owner, name, revision, plan } = self;
         let remembered = if plan.is_open() { BEGUN } else { REMEMBERED };
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use crate::conversation::store::{SessionOptions, StoreUrl};
 
-    /// However much its owner calls meanwhile.
+    /// However many calls its owner makes meanwhile.
     #[tokio::test]
     async fn what_is_being_called_is_not_forgotten() {
         let options = SessionOptions {
@@ -179,7 +179,7 @@ mod tests {
             let Begun::First(mut made) = begin(&number.to_string(), false).await else { panic!("it is new") };
             made.plan.deeds[0] = Deed { status: Status::Done, text: "x".repeat(100), ..made.plan.deeds[0].clone() };
             made.keep().await.expect("it is kept");
-            // Of what is kept in one millisecond none is older.
+            // Entries of the same millisecond have the same age.
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         assert!(sessions.sweep().await.expect("it sweeps") >= 22);

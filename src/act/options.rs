@@ -2,24 +2,24 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Whether, and where, calls are carried out.
+/// Whether calls are carried out here, and to which servers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ActionOptions {
-    /// Functions with an endpoint are called here, and not by the client.
+    /// Call functions with an endpoint here, and not in the client.
     pub enabled: bool,
-    /// Servers that may be asked: `shop.example.com`, `*.example.com`, `localhost:8090`.
+    /// Servers that may be contacted: `shop.example.com`, `*.example.com`, `localhost:8090`.
     pub hosts: Vec<String>,
     /// Networks that may be asked though they are not public: `10.0.0.0/8`, `127.0.0.1`.
     pub networks: Vec<String>,
     /// The directory of the files that modules name as secrets.
     pub secrets: Option<PathBuf>,
-    /// Milliseconds for one call, tries included; a module may want less.
+    /// Milliseconds for one call, including retries; a module may set less.
     pub timeout_ms: u64,
     pub connect_timeout_ms: u64,
     /// Longest answer, in bytes.
     pub max_response_bytes: usize,
-    /// Calls at a time.
+    /// Most calls at a time.
     pub max_concurrency: usize,
 }
 
@@ -39,7 +39,7 @@ impl Default for ActionOptions {
 }
 
 impl ActionOptions {
-    /// The first value that makes no sense, with its key.
+    /// The first invalid value: its key, and the problem.
     #[must_use]
     pub fn problem(&self) -> Option<(&'static str, String)> {
         let counts = [

@@ -1,5 +1,5 @@
-//! A call as an HTTP request. Pure: what an argument holds never changes where a request goes, nor which header it
-//! fills.
+//! A call as an HTTP request. Pure. The value of an argument never changes the server that a request goes to, nor which
+//! header it fills.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::module::endpoint::{Body, Method, Operation, Part, PartPlace, Style};
 
-/// A request, still without what its author adds to all of them.
+/// A request, without the headers that its author adds to every call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Request {
     pub method: Method,
@@ -20,12 +20,12 @@ pub(super) struct Request {
 pub(super) enum Content {
     None,
     Json(Value),
-    /// As HTML forms are sent.
+    /// Encoded as an HTML form.
     Form(String),
 }
 
 /// # Errors
-/// With the reason if an argument cannot be put where it belongs.
+/// With the reason if an argument does not fit its place.
 pub(super) fn request(operation: &Operation, arguments: &Map<String, Value>) -> Result<Request, String> {
     let mut query: Vec<String> = Vec::new();
     let (mut headers, mut cookies) = (Vec::new(), Vec::new());
@@ -64,7 +64,7 @@ pub(super) fn request(operation: &Operation, arguments: &Map<String, Value>) -> 
     Ok(Request { method: operation.method, url, headers, body })
 }
 
-/// The path with its arguments.
+/// The path with its arguments filled in.
 fn filled(operation: &Operation, arguments: &Map<String, Value>) -> Result<String, String> {
     let mut url = String::with_capacity(operation.path.len());
     let mut rest = operation.path.as_str();
@@ -75,7 +75,7 @@ fn filled(operation: &Operation, arguments: &Map<String, Value>) -> Result<Strin
         let value = arguments.get(argument).filter(|value| !value.is_null());
         let text = value.map(joined).unwrap_or_default();
         let is_query = url.contains('?') || before.contains('?');
-        // An empty step is another address, and so is one that leads up.
+        // An empty segment makes another address, and so does `.` or `..`.
         if !is_query && (text.is_empty() || text == "." || text == "..") {
             return Err(format!("the argument `{argument}` cannot be a part of the address"));
         }
@@ -110,7 +110,7 @@ fn pair(name: &str, value: &str) -> String {
     format!("{}={}", encoded(name), encoded(value))
 }
 
-/// In one text, as `a,b`.
+/// As one text, `a,b`.
 fn joined(value: &Value) -> String {
     match value {
         Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(","),
@@ -128,7 +128,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// A header's value is one line.
+/// A header value must be one line.
 fn line(part: &Part, value: &Value) -> Result<String, String> {
     let text = joined(value);
     if text.chars().any(char::is_control) {
@@ -137,7 +137,7 @@ fn line(part: &Part, value: &Value) -> Result<String, String> {
     Ok(text)
 }
 
-/// Everything but letters, digits and `-._~` by its bytes.
+/// Percent-encodes everything except letters, digits and `-._~`.
 fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,5 +1,5 @@
-//! A tool of a server of the Model Context Protocol, called by the official library over streamable HTTP: one
-//! connection for each call, through the same client as any other request.
+//! Calls a tool of a Model Context Protocol server with the official library over streamable HTTP: one connection per
+//! call, through the same client as other requests.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::{Answer, Status, http::Client};
 use crate::{llm::Secret, text::foreign::Foreign};
 
-/// Calls `tool` of the server at `url`, by `until`; `key` goes along as `_meta`'s `idempotencyKey`.
+/// Calls `tool` of the server at `url`, by `until`; `key` is sent as `_meta`'s `idempotencyKey`.
 pub(super) async fn call(
     client: &Client,
     (url, tool): (&str, &str),
@@ -49,7 +49,7 @@ pub(super) async fn call(
     let called = tokio::time::timeout_at(until, service.call_tool(params)).await;
     let answer = match called {
         Ok(Ok(result)) => told(&result, client.max_response_bytes),
-        // The server says that it does not do it.
+        // The server says that it did not do it.
         Ok(Err(ServiceError::McpError(error))) => Answer {
             text: error.message.to_string(),
             ..Answer::refused(format!("the server refuses: {}", error.code.0))
@@ -57,7 +57,7 @@ pub(super) async fn call(
         Ok(Err(error)) => unheard(Foreign::new(&format!("the call broke off: {error}")).to_string()),
         Err(_) => unheard("there was no answer in time".to_owned()),
     };
-    // A server that is not told goodbye forgets the session by itself.
+    // A server that gets no goodbye drops the session by itself.
     drop(service);
     answer
 }
@@ -66,7 +66,7 @@ fn unheard(cause: String) -> Answer {
     Answer { status: Status::Unknown, text: String::new(), http_status: None, cause: Some(cause), is_passing: false }
 }
 
-/// The result as JSON, which says itself whether it tells of a failure; the structured part alone where there is one.
+/// The result as JSON, which says itself whether the tool failed; the structured part alone if there is one.
 fn told(result: &CallToolResult, limit: usize) -> Answer {
     let is_error = result.is_error == Some(true);
     let text = match &result.structured_content {

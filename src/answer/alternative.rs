@@ -1,4 +1,4 @@
-//! What was weighed against each other, with the numbers that it was weighed by.
+//! The alternatives that were weighed against each other, with the numbers used.
 
 use std::collections::BTreeMap;
 

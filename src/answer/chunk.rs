@@ -1,7 +1,7 @@
-//! A chat completion in pieces, as the `OpenAI` API streams it. Pure.
+//! A chat completion in chunks, as the `OpenAI` API streams it. Pure.
 //!
-//! A call comes in two pieces: its name with empty arguments, then all of its arguments. What is cut off in between is
-//! no JSON, and no client can take it for a call with fewer arguments.
+//! A call comes in two chunks: its name with empty arguments, then all of its arguments. If the stream is cut in
+//! between, the arguments are not JSON, so a client cannot take it for a call with fewer arguments.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -115,19 +115,19 @@ impl Chunks {
         }
     }
 
-    /// Says who speaks; can be sent before anything is understood.
+    /// Names the speaker; can be sent before anything is understood.
     #[must_use]
     pub fn first(&self) -> ChatChunk {
         self.chunk(Delta { role: Some("assistant"), content: Some(None), ..Delta::default() }, None)
     }
 
-    /// Words as they are written, before it is known that they are all.
+    /// Text while it is being written, before it is complete.
     #[must_use]
     pub fn words(&self, text: String) -> ChatChunk {
         self.chunk(Delta { content: Some(Some(text)), ..Delta::default() }, None)
     }
 
-    /// Everything after [`Self::first`], without the words that were told by [`Self::words`].
+    /// Everything after [`Self::first`], without the text that [`Self::words`] has sent.
     #[must_use]
     pub fn rest(&self, completion: ChatCompletion, are_words_told: bool) -> Vec<ChatChunk> {
         let ChatCompletion { choices, usage, uptake, .. } = completion;

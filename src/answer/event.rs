@@ -1,4 +1,4 @@
-//! A response in pieces, as the Responses API of `OpenAI` streams it. Pure.
+//! A response as events, as the Responses API of `OpenAI` streams it. Pure.
 //!
 //! As in chat completions, a call's arguments come in one piece.
 
@@ -73,26 +73,26 @@ pub struct ResponseEvent {
 #[derive(Debug)]
 pub struct Events {
     id: ResponseId,
-    /// In progress.
+    /// The response while in progress.
     opening: ResponseBody,
     next: u64,
-    /// The text that was told while it was written.
+    /// The text that was sent while it was being written.
     told: Option<String>,
 }
 
 impl Events {
-    /// `opening` is the response as it is in progress.
+    /// `opening` is the response while in progress.
     #[must_use]
     pub const fn new(id: ResponseId, opening: ResponseBody) -> Self {
         Self { id, opening, next: 0, told: None }
     }
 
-    /// Can be told before anything is understood.
+    /// Can be sent before anything is understood.
     pub fn first(&mut self) -> Vec<ResponseEvent> {
         ["response.created", "response.in_progress"].map(|kind| self.whole(kind, self.opening.clone())).into()
     }
 
-    /// Words as they are written, before it is known that they are all.
+    /// Text while it is being written, before it is complete.
     pub fn words(&mut self, text: String) -> Vec<ResponseEvent> {
         let mut events = match self.told {
             Some(_) => Vec::new(),
@@ -106,12 +106,12 @@ impl Events {
         events
     }
 
-    /// Everything after [`Self::first`], without what was told by [`Self::words`].
+    /// Everything after [`Self::first`], without the text that [`Self::words`] has sent.
     pub fn rest(&mut self, mut response: ResponseBody) -> Vec<ResponseEvent> {
         let told = self.told.take();
         if let Some(text) = &told {
             let message = OutputItem::message(&self.id, "completed", vec![ContentPart::text(text.clone())]);
-            // What the client has heard is what was said.
+            // The text that the client has received becomes the message.
             match response.output.first_mut() {
                 Some(first @ OutputItem::Message { .. }) => *first = message,
                 _ => response.output.insert(0, message),
@@ -126,7 +126,7 @@ impl Events {
         events
     }
 
-    /// The end of what cannot be answered; `error` is what an answer would hold.
+    /// The final events of a failed response; `error` is the body that a failed answer would have.
     pub fn failed(&mut self, problem: ResponseError, param: Option<String>, error: Value) -> Vec<ResponseEvent> {
         let told = ResponseEvent {
             code: Some(problem.code),
@@ -154,7 +154,7 @@ impl Events {
         events
     }
 
-    /// The item before anything is known of what it says.
+    /// The item before its content is known.
     fn begun(&mut self, index: usize, item: &OutputItem) -> Vec<ResponseEvent> {
         let mut item = item.clone();
         match &mut item {
@@ -222,7 +222,7 @@ impl Events {
         ResponseEvent { part: Some(part), ..self.in_message(kind) }
     }
 
-    /// Of the only part of the message, which is the first item.
+    /// An event about the message's only part; the message is the first item.
     fn in_message(&mut self, kind: &'static str) -> ResponseEvent {
         let item_id = Some(self.id.message());
         ResponseEvent { output_index: Some(0), item_id, content_index: Some(0), ..self.event(kind) }

@@ -1,4 +1,4 @@
-//! What readings rest on, for people who want to know why.
+//! The basis of readings, for people who want to know why.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How a conversation goes on, and what a session holds. Pure.
+//! How a conversation continues, and the content of a session. Pure.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,22 +12,22 @@ use crate::{
     understand,
 };
 
-/// What stands for a value that is not to be shown.
+/// Replaces a value that must not be shown.
 const MASK: &str = "***";
 
-/// Where a conversation is after a turn.
+/// The state of a conversation after a turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Kept {
-    /// For the client to echo, where nobody else keeps it.
+    /// For the client to echo, if the state is kept nowhere else.
     pub state: Option<String>,
     pub session: Option<SessionBody>,
     pub turn: u32,
-    /// Empty where nothing is open.
+    /// Empty if nothing is open.
     pub summary: String,
 }
 
 impl Uptake {
-    /// Tells how the conversation goes on.
+    /// Adds how the conversation continues.
     pub fn keep(&mut self, kept: Kept) {
         let Kept { state, session, turn, summary } = kept;
         self.state = state;
@@ -103,7 +103,7 @@ pub struct ObservedCall {
 }
 
 impl SessionView {
-    /// What `state` holds, under an id that the caller fills in.
+    /// The view of `state`, under an id that the caller fills in.
     #[must_use]
     pub fn of(snapshot: &Snapshot, state: &State) -> Self {
         let module = &snapshot.module;

@@ -1,5 +1,5 @@
-//! A turn as the chat completion or the response that clients of the `OpenAI` API read, with everything of our own in
-//! `uptake`. Pure.
+//! A turn as the chat completion or response that clients of the `OpenAI` API read; our additions are in `uptake`.
+//! Pure.
 
 mod action;
 mod alternative;
@@ -40,16 +40,16 @@ use crate::{
     understand::{Attempt, Frame, Outcome, Question, Turn},
 };
 
-/// What is said instead of an object where nothing in the text gives one.
+/// Returned in place of an object if the text does not contain one.
 const NOTHING_FITS: &str = "Nothing in the text gives the object that was asked for.";
 
-/// What makes two answers to the same turn differ: ids and the time.
+/// What differs between two answers to the same turn: ids and the time.
 #[derive(Debug, Clone)]
 pub struct Stamp {
     pub id: String,
     /// Seconds since 1970.
     pub created: u64,
-    /// Makes the id of one more tool call.
+    /// Makes the id of a further tool call.
     pub call_id: fn() -> String,
 }
 
@@ -64,12 +64,12 @@ impl Stamp {
     }
 }
 
-/// How a client wants to be told of a call.
+/// How a client wants to receive calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Delivery {
-    /// As `tool_calls`, at most so many if a number is given. `named`: the client said which function.
+    /// As `tool_calls`, at most `most` if given. `named`: the client chose the function.
     Tools { named: bool, most: Option<usize> },
-    /// As `function_call`, one at most.
+    /// As `function_call`, at most one.
     Function { named: bool },
     /// Its arguments as the text of the message.
     Object,
@@ -77,19 +77,19 @@ pub enum Delivery {
     Withheld,
     /// In words: the client offers no tool for it.
     Told,
-    /// As `tool_calls`, and what is no call may be a message without any text.
+    /// As `tool_calls`; a message without calls may have no text.
     #[default]
     Plain,
 }
 
 impl ChatCompletion {
-    /// `module` must be the one that `turn` came from: the turn's ids point into it.
+    /// `module` must be the one that `turn` came from, since the turn's ids point into it.
     #[must_use]
     pub fn new(module: &Module, turn: &Turn, stamp: Stamp) -> Self {
         Self::delivered(module, turn, stamp, Delivery::Plain)
     }
 
-    /// [`Self::new`], with the call told as the client wants it.
+    /// [`Self::new`], with the call in the form that the client wants.
     #[must_use]
     pub fn delivered(module: &Module, turn: &Turn, stamp: Stamp, delivery: Delivery) -> Self {
         let (message, finish_reason) = message(module, turn, stamp.call_id, delivery);
@@ -146,9 +146,9 @@ fn message(module: &Module, turn: &Turn, call_id: fn() -> String, delivery: Deli
         (Outcome::Call(calls), Delivery::Object) => message.content = calls.first().map(arguments),
         (Outcome::NoMatch, Delivery::Object) => message.refusal = Some(NOTHING_FITS.to_owned()),
         (_, Delivery::Object) => message.refusal = said(),
-        // What has no outcome has no text there; `uptake.reply` has one.
+        // For no match there is no text here; it is in `uptake.reply`.
         (Outcome::NoMatch, Delivery::Plain) => {}
-        // Clients of the chat API take a message without calls for text.
+        // Clients of the chat API expect text in a message without calls.
         _ => message.content = Some(said().unwrap_or_default()),
     }
     (message, finish_reason)
@@ -196,7 +196,7 @@ fn function_call(module: &Module, call: &Call) -> FunctionCall {
     FunctionCall { name: name_of(module, call.function()), arguments: arguments(call) }
 }
 
-/// An empty map is written `{}`, which is what clients expect of a call without arguments.
+/// An empty map is written as `{}`, which is what clients expect of a call without arguments.
 fn arguments(call: &Call) -> String {
     serde_json::to_string(call.arguments()).expect("a map of JSON values is JSON")
 }
@@ -365,7 +365,7 @@ const fn pair(span: Span) -> [usize; 2] {
     [span.start, span.end]
 }
 
-/// Four digits: `0.94`, where the `f32` would be written `0.9399999976158142`.
+/// Rounds to four digits: `0.94`, where the `f32` would be written `0.9399999976158142`.
 fn probability(value: f32) -> f64 {
     rounded(f64::from(value), 1e4)
 }
@@ -493,7 +493,7 @@ mod tests {
         );
     }
 
-    /// A call as only the validator makes it.
+    /// A call, which only the validator can make.
     fn call(utterance: &str, seen: &str, location: &str) -> Call {
         let module = fixture::module();
         let utterance = Utterance::new(utterance);

@@ -1,4 +1,4 @@
-//! A turn as the Responses API of `OpenAI` answers it. Pure.
+//! A turn as an answer of the Responses API of `OpenAI`. Pure.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use uuid::Uuid;
 
 use super::{ChatCompletion, Message, ToolCall, Uptake, Usage};
 
-/// How the id of a response begins.
+/// Prefix of a response's id.
 const RESPONSE: &str = "resp_";
-/// Hexadecimal digits behind it.
+/// Number of hexadecimal digits after the prefix.
 const DIGITS: usize = 32;
 
-/// The digits of a response. The ids of its items have them too, so that whoever refers to an item names its response.
+/// The digits of a response's id. The ids of its items contain them too, so that an item's id identifies its response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ResponseId(String);
 
@@ -28,7 +28,7 @@ impl ResponseId {
         text.strip_prefix(RESPONSE).filter(|digits| digits.len() == DIGITS).and_then(Self::of_digits)
     }
 
-    /// The response that has this item.
+    /// The response that contains this item.
     #[must_use]
     pub fn of_item(text: &str) -> Option<Self> {
         let (_, digits) = text.split_once('_')?;
@@ -44,7 +44,7 @@ impl ResponseId {
         format!("{RESPONSE}{}", self.0)
     }
 
-    /// The id of its message, of which there is one at most, before all else.
+    /// The id of its message; there is at most one, and it comes first.
     #[must_use]
     pub fn message(&self) -> String {
         self.item("msg", 0)
@@ -228,7 +228,7 @@ impl OutputItem {
 }
 
 impl ResponseBody {
-    /// What was asked for with what it came to; `self` is in progress.
+    /// The finished response with the completion's result; `self` is in progress.
     #[must_use]
     pub fn completed(self, id: &ResponseId, completion: ChatCompletion, at: u64) -> Self {
         let ChatCompletion { choices, usage, uptake, .. } = completion;
@@ -243,7 +243,7 @@ impl ResponseBody {
         }
     }
 
-    /// Says something about how it came about.
+    /// Adds a note about how it came about.
     pub fn note(&mut self, note: String) {
         if let Some(uptake) = &mut self.uptake {
             uptake.notes.push(note);

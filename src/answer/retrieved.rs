@@ -1,4 +1,4 @@
-//! The functions that an utterance may mean, as tools for somebody else's model. Pure.
+//! The functions that an utterance may mean, as tools for another model. Pure.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -54,7 +54,7 @@ impl From<&Function> for ToolBody {
 }
 
 impl Retrieved {
-    /// Most functions that may be asked for: the number of tools that the `OpenAI` API takes.
+    /// Most functions that may be requested: the limit of tools in the `OpenAI` API.
     pub const MOST: usize = 128;
 
     /// `trace` must come from a turn over `module`.

@@ -1,11 +1,11 @@
-//! JSON Schema of what is answered, from the types themselves, for readers that know nothing of OpenAPI.
+//! JSON Schema of the answers, made from the types, for readers that do not know OpenAPI.
 
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 const COMPONENTS: &str = "#/components/schemas/";
 
-/// JSON Schema 2020-12 of `T` as it is written; what it refers to is in its `$defs`.
+/// JSON Schema 2020-12 of `T` as it is serialised; referenced types are in its `$defs`.
 #[must_use]
 pub fn json_schema<T: ToSchema>() -> Map<String, Value> {
     let mut components = Vec::new();
@@ -24,7 +24,8 @@ fn converted(schema: impl serde::Serialize) -> Value {
     schema
 }
 
-/// References point into `$defs`; `example` is no word of JSON Schema, and strict readers refuse it.
+/// Points references into `$defs` and removes `example`, which is not a JSON Schema keyword and which strict readers
+/// refuse.
 fn convert(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -36,7 +37,7 @@ fn convert(schema: &mut Value) {
                             *target = format!("#/$defs/{name}");
                         }
                     }
-                    // Names that are anything, then schemas.
+                    // Names may be any text; their values are schemas.
                     ("properties", Value::Object(properties)) => properties.values_mut().for_each(convert),
                     ("enum" | "const" | "default", _) => {}
                     (_, member) => convert(member),

@@ -31,7 +31,7 @@ pub struct CallBody {
 }
 
 impl Understanding {
-    /// `module` must be the one that `turn` came from: the turn's ids point into it.
+    /// `module` must be the one that `turn` came from, since the turn's ids point into it.
     #[must_use]
     pub fn new(module: &Module, turn: &Turn) -> Self {
         let calls = match &turn.outcome {

@@ -19,20 +19,20 @@ use crate::{
     telemetry::milliseconds,
 };
 
-/// A decision, and who made it.
+/// A decision, and which party made it.
 #[derive(Debug)]
 pub(crate) struct Decided {
     pub decision: Decision,
     pub by: DecidedBy,
-    /// Milliseconds of our own work.
+    /// Milliseconds that Uptake itself needed, without the waiting for model servers.
     pub decide_ms: f64,
 }
 
-/// What a model server decides, by the strategy that was named or else by the one that it does best; where something was
-/// read locally, the likelier of the two.
+/// Lets a model server decide, by the strategy `named` or else by the strategy that the server does best. Where there
+/// is a local reading, the likelier of the two decisions is returned.
 ///
 /// # Errors
-/// Of the last server that was asked.
+/// The error of the last server that was asked.
 pub(crate) async fn decide(
     servers: &[Server],
     named: Option<StrategyName>,
@@ -45,7 +45,7 @@ pub(crate) async fn decide(
         let (clock, waited) = (Instant::now(), ledger.llm_ms());
         let mut exchange = Exchange::new(brief, ledger, place);
         let name = match brief.given {
-            // Of one function, one small question.
+            // One function only: a small question is enough.
             Some(_) => StrategyName::Staged,
             None => named.unwrap_or_else(|| best_strategy(exchange.capabilities())),
         };
@@ -75,10 +75,10 @@ pub(crate) async fn decide(
     Err(failed)
 }
 
-/// What a model server answers to one task.
+/// Returns a model server's answer to one task.
 ///
 /// # Errors
-/// Of the last server that was asked.
+/// The error of the last server that was asked.
 pub(crate) async fn answer<T: ModelTask>(
     servers: &[Server],
     task: &T,
@@ -98,7 +98,8 @@ pub(crate) async fn answer<T: ModelTask>(
     Err(failed)
 }
 
-/// Another server may do what this one did not, unless the fault is ours or the time is over.
+/// True if the next server may be asked: another one may do what this one did not, unless Uptake caused the error or
+/// the time is over.
 fn may_ask_next(server: &Server, failed: &AskError, ledger: &Ledger) -> bool {
     let AskError::Llm(error) = failed else { return false };
     tracing::warn!(server = %server.describe(), %error, "the model server was no help");

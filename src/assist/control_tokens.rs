@@ -1,15 +1,15 @@
-//! Takes the power out of control tokens in data.
+//! Makes control tokens in data harmless.
 //!
 //! Chat templates of model servers write roles, tool calls and ends of turns as tokens that have a spelling,
-//! `<|im_end|>` or `[INST]`, and many servers read that spelling as the token wherever it stands. What a person says,
-//! and what authors write of their functions, is data: a space after the bracket makes the spelling plain text, which
-//! people, models and grounding (which compares words) read as before.
+//! `<|im_end|>` or `[INST]`, and many servers read that spelling as the token wherever it stands. But what a person
+//! says and what authors write about their functions is data: a space after the bracket turns the spelling into plain
+//! text. People, models and grounding (which compares words) read it as before.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// Names in angle brackets, with or without a slash before and attributes behind.
+/// Names in angle brackets, with or without a slash before them and attributes behind them.
 const TAGS: [&str; 24] = [
     "unk",
     "pad",
@@ -36,10 +36,10 @@ const TAGS: [&str; 24] = [
     "escape",
     "endoftext",
 ];
-/// Beginnings of such names.
+/// Prefixes of such names.
 const FAMILIES: [&str; 8] =
     ["start_of_", "end_of_", "start_function_", "end_function_", "begin_of_", "reserved_", "unused", "0x"];
-/// Names in square brackets, in exactly this case: "[1]" and "[sic]" are ordinary text.
+/// Names in square brackets. Case matters: "[1]" and "[sic]" are ordinary text.
 const MARKERS: [&str; 22] = [
     "INST",
     "TOOL_CALLS",
@@ -64,10 +64,10 @@ const MARKERS: [&str; 22] = [
     "MASK",
     "gMASK",
 ];
-/// Characters within the brackets of the longest token.
+/// Greatest number of characters of a token, brackets included.
 const LONGEST: usize = 64;
 
-/// The text with every control token broken; ordinary text as it is. Idempotent.
+/// Breaks every control token of a text and leaves ordinary text unchanged. Idempotent.
 pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
     let mut broken = String::new();
     let mut copied = 0;
@@ -85,7 +85,7 @@ pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
     Cow::Owned(broken)
 }
 
-/// Every string of `value` with its control tokens broken; names of members as they are.
+/// Breaks the control tokens in every string of `value`; names of members stay.
 pub(crate) fn neutralise(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -99,7 +99,7 @@ pub(crate) fn neutralise(value: &mut Value) {
     }
 }
 
-/// Puts control tokens of `said` back where a model repeats them as it was shown them, so that a value is what was
+/// Restores the control tokens of `said` where a model repeats them in broken form, so that values are what the person
 /// said.
 pub(crate) fn restore(said: &str, arguments: &mut Map<String, Value>) {
     let tokens: Vec<(String, &str)> = tokens(said).map(|(_, token)| (neutral(token).into_owned(), token)).collect();
@@ -123,17 +123,17 @@ fn put_back(tokens: &[(String, &str)], value: &mut Value) {
     }
 }
 
-/// True if a text has a control token.
+/// True if a text contains a control token.
 pub(crate) fn has_tokens(text: &str) -> bool {
     tokens(text).next().is_some()
 }
 
-/// The control tokens in a text, each with the byte that it begins at.
+/// The control tokens in a text, each with the byte at which it begins.
 fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.match_indices(['<', '[']).filter_map(|(at, _)| Some((at, token(&text[at..])?)))
 }
 
-/// The control token that the text begins with. There is no bracket within one, so no two overlap.
+/// The control token that the text begins with. A token contains no bracket, so no two overlap.
 fn token(text: &str) -> Option<&str> {
     let close = if text.starts_with('<') { '>' } else { ']' };
     let is_bracket = |character: &char| matches!(character, '<' | '[' | '>' | ']');
@@ -144,7 +144,7 @@ fn token(text: &str) -> Option<&str> {
 }
 
 fn is_tag(inside: &str) -> bool {
-    // The full-width bar is that of DeepSeek's tokens.
+    // DeepSeek's tokens use the full-width bar.
     let bar = ['|', '\u{FF5C}'];
     if inside.starts_with(bar) || inside.ends_with(bar) {
         return inside.chars().any(char::is_alphanumeric) && !inside.contains(char::is_whitespace);

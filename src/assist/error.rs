@@ -7,10 +7,10 @@ use crate::{assist::template::PromptError, llm::LlmError};
 pub enum AskError {
     #[error("no model server is configured")]
     NoServer,
-    /// A template of the module does not render.
+    /// A template of the module could not be rendered.
     #[error("{0}")]
     Prompt(String),
-    /// Nothing was asked: the first question alone would take more than the request may use.
+    /// Nothing was asked: the first question alone would take more tokens than the request may use.
     #[error("a question to the model server takes about {needed} tokens, and the turn's budget is {allowed}")]
     OverBudget { needed: u64, allowed: u64 },
     #[error(transparent)]
@@ -18,7 +18,7 @@ pub enum AskError {
 }
 
 impl AskError {
-    /// The reason without a word of the server's own; `None` if something else is wrong, which is the author's to mend.
+    /// The reason, without any text of the server's; `None` for an error that the module's author must fix.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         match self {

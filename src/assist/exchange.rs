@@ -1,4 +1,4 @@
-//! Asking one model server: requests with the settings of the module, each round trip counted in the ledger.
+//! Asks one model server: requests carry the settings of the module, and the ledger counts each round trip.
 
 use std::time::Instant;
 
@@ -17,29 +17,29 @@ use crate::{
 pub(crate) struct Exchange<'a> {
     pub brief: &'a Brief<'a>,
     pub ledger: &'a mut Ledger,
-    /// The functions that its last answer chose, whatever came of them; `None` before there is one.
+    /// The functions that the server's last answer chose, even if they were not used; `None` before the first answer.
     pub chosen: Option<Vec<FunctionId>>,
     server: &'a Server,
     model: Option<&'a str>,
-    /// Attempts of the ledger that are not its own.
+    /// Number of attempts that the ledger held before this exchange.
     before: usize,
 }
 
 impl<'a> Exchange<'a> {
-    /// With the server of this place in the configuration: a module names a model of the first server; the others have
-    /// their own.
+    /// An exchange with the server at this place in the configuration. A module's model name applies to the first
+    /// server; the others use their own.
     pub(crate) fn new(brief: &'a Brief<'a>, ledger: &'a mut Ledger, (place, server): (usize, &'a Server)) -> Self {
         let model = brief.snapshot.module.settings.llm.model.as_deref().filter(|_| place == 0);
         let before = ledger.attempts().len();
         Self { brief, ledger, chosen: None, server, model, before }
     }
 
-    /// What the server is known to do.
+    /// What the server is known to support.
     pub(crate) fn capabilities(&self) -> Option<Capabilities> {
         self.server.capabilities(self.model)
     }
 
-    /// How much the server's word counts, by what it said so far.
+    /// How much the server's answers count, judged by its answers so far.
     pub(crate) fn standing(&self) -> f32 {
         self.server.standing(self.model)
     }
@@ -49,19 +49,20 @@ impl<'a> Exchange<'a> {
         self.server.habit(self.model)
     }
 
-    /// Takes note of how likely the server's answer was to rest on what was said, and not on a guess, and whether it was
+    /// Records how likely the server's answer was informed by the utterance rather than guessed, and whether it said
     /// that nothing is meant.
     pub(crate) fn learn(&self, informed: f32, is_nothing: bool) {
         self.server.learn(self.model, informed, is_nothing);
     }
 
-    /// True if an answer had something in it that was not said or does not fit. What it lacks is for the person to say.
+    /// True if an answer contained something that was not said or does not fit. What an answer lacks is no fault: only
+    /// the person can say it.
     pub(crate) fn has_faults(&self) -> bool {
         let found = self.ledger.attempts().iter().skip(self.before).flat_map(|attempt| &attempt.violations);
         found.into_iter().any(|one| !matches!(one.kind, ViolationKind::Missing | ViolationKind::Ambiguous))
     }
 
-    /// A request with the module's settings and the deadline of the ledger.
+    /// A request with the module's settings and the ledger's deadline.
     pub(crate) fn request(&self, messages: Vec<Message>) -> ChatRequest {
         let module = &self.brief.snapshot.module;
         ChatRequest {
@@ -75,8 +76,8 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Asks all at the same time; an answer for each, in their order, with its number in the ledger. The waiting counts
-    /// once.
+    /// Sends all requests at the same time. Returns a reply for each, in their order, with its number in the ledger.
+    /// The waiting time counts once.
     pub(crate) async fn ask_all(
         &mut self,
         stage: &'static str,
@@ -84,7 +85,7 @@ impl<'a> Exchange<'a> {
     ) -> Vec<Result<(usize, ChatReply), LlmError>> {
         let clock = Instant::now();
         let deadline = self.ledger.deadline();
-        // Who does not keep the deadline of a request is held to it here.
+        // Enforces the deadline also for a server that does not keep it.
         let asked = requests.iter().map(|request| timeout_at(deadline, self.server.chat().complete(request.clone())));
         let replies = join_all(asked).await.into_iter().map(|reply| reply.unwrap_or(Err(LlmError::Timeout)));
         self.ledger.waited(milliseconds(clock));
@@ -101,7 +102,7 @@ impl<'a> Exchange<'a> {
         stage: &'static str,
         request: ChatRequest,
     ) -> Result<(usize, ChatReply), LlmError> {
-        // One request, one answer.
+        // One request gives one reply.
         self.ask_all(stage, vec![request]).await.pop().unwrap_or(Err(LlmError::Timeout))
     }
 }

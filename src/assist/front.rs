@@ -1,5 +1,5 @@
-//! What a model server says where no function is meant: small talk, the words for a result, what a frontend asks for
-//! itself.
+//! Lets a model server write the text where no function is meant: small talk, the wording of a result, tasks of a
+//! frontend.
 
 use minijinja::{context, value::Serde};
 use serde::Serialize;
@@ -16,30 +16,30 @@ use crate::{
     module::Module,
 };
 
-/// Messages before the last one that the model is shown, and results among them.
+/// Messages before the last one that the model is shown, and earlier results that it is shown.
 const REMEMBERED: usize = 20;
 const EARLIER: usize = 4;
 
-/// What is to be answered.
+/// What the model server is to reply to.
 pub(crate) struct Talk<'a> {
     pub module: &'a Module,
-    /// Of the functions, as people say them.
+    /// Titles of the functions, as people say them.
     pub titles: Vec<String>,
     /// The conversation, oldest first.
     pub history: &'a [Said],
-    /// The last message of the person.
+    /// The person's last message.
     pub utterance: &'a str,
-    /// What the client tells a model.
+    /// The client's instructions for a model.
     pub instructions: Option<&'a str>,
-    /// What is open.
+    /// What is still open in the conversation.
     pub summary: &'a str,
-    /// What calls came to since the last message.
+    /// Results of calls since the last message.
     pub results: Vec<ResultLine<'a>>,
-    /// The client tells all that is to be told: nothing of ours stands before it.
+    /// The client's instructions are the whole system message; Uptake adds no text of its own.
     pub is_plain: bool,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Serialize)]
 pub(crate) struct ResultLine<'a> {
     pub function: &'a str,
@@ -63,7 +63,7 @@ impl Talk<'_> {
                 Said::Assistant(text) => (false, text),
                 Said::Called(_) | Said::Tool(_) => continue,
             };
-            // Servers refuse two messages in a row of the same role.
+            // Servers refuse two consecutive messages of the same role.
             let text = neutral(&shortened(text)).into_owned();
             match (messages.last_mut(), is_person) {
                 (Some(Message::User(last)), true) | (Some(Message::Assistant { content: Some(last), .. }), false) => {
@@ -71,7 +71,7 @@ impl Talk<'_> {
                     last.push_str(&text);
                 }
                 (_, true) => messages.push(Message::User(text)),
-                // A conversation begins with the person.
+                // A conversation begins with a message of the person.
                 (None | Some(Message::System(_)), false) => {}
                 (_, false) => messages.push(Message::Assistant { content: Some(text), tool_calls: Vec::new() }),
             }
@@ -115,11 +115,11 @@ impl Talk<'_> {
     }
 }
 
-/// What a server says, the preferred one first. `listener` hears it while it is written; once it has heard something,
-/// no other server is asked.
+/// Returns what a server says, asking the preferred one first. `listener` receives the text while it is written; once
+/// it has received some, no other server is asked.
 ///
 /// # Errors
-/// Of the last server that was asked.
+/// The error of the last server that was asked.
 pub(crate) async fn say(
     servers: &[Server],
     talk: &Talk<'_>,
@@ -131,7 +131,7 @@ pub(crate) async fn say(
     let mut failed = AskError::NoServer;
     for (place, server) in servers.iter().enumerate() {
         let request = ChatRequest {
-            // A module names a model of the first server; the others have their own.
+            // A module's model name applies to the first server; the others use their own.
             model: settings.model.clone().filter(|_| place == 0),
             temperature: settings.temperature,
             max_tokens: settings.max_tokens,

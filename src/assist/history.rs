@@ -1,30 +1,30 @@
-//! What was said before the utterance, as values may come from it and as a model server is shown it. Pure.
+//! What was said before the utterance: a source of values, and context for a model server. Pure.
 
 use crate::text::is_blank;
 
-/// Earlier texts that a value may come from, and that a model server is shown, counted from the end.
+/// Number of earlier texts, counted from the end, that values may come from and that a model server is shown.
 const REMEMBERED: usize = 12;
-/// Characters of one of them that a model server is shown.
+/// Characters of such a text that a model server is shown.
 const SHOWN: usize = 600;
 
 /// A message of the conversation before the utterance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
     Person(String),
-    /// Words of the assistant: a question of ours, or whatever another one said.
+    /// Words of the assistant: a question of Uptake's, or text from another source.
     Assistant(String),
-    /// The assistant called functions: what was asked for until then is done.
+    /// The assistant called functions: everything asked for before is done.
     Called(String),
-    /// What a called function gave.
+    /// The result of a called function.
     Tool(String),
 }
 
 /// Everything before the utterance.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Heard<'a> {
-    /// Texts of the person, which values may come from; the latest last.
+    /// The person's texts, which values may come from; oldest first.
     pub earlier: Vec<&'a str>,
-    /// All of it, as lines for a model server; the latest last.
+    /// All messages, as lines for a model server; oldest first.
     pub before: Vec<Line>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Heard<'a> {
     }
 }
 
-/// As much of a text as a model server is shown.
+/// The beginning of a text, as long as a model server is shown it.
 pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((cut, _)) => format!("{}…", &text[..cut]),

@@ -1,4 +1,4 @@
-//! What a model says, held against the schema and against what the person said.
+//! Checks what a model says against the schema and against what the person said.
 
 use std::cmp::Reverse;
 
@@ -19,21 +19,21 @@ pub(crate) struct Judged {
     pub frame: Frame,
     /// `None` unless it is valid and complete.
     pub call: Option<Call>,
-    /// What keeps it from being a call.
+    /// What prevents it from being a call.
     pub violations: Vec<Violation>,
 }
 
-/// A call in the model's words, as far as they could be read.
+/// A call in the model's words, as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spoken {
     pub function: FunctionId,
     pub arguments: Map<String, Value>,
-    /// Names of the repairs that it took.
+    /// Names of the repairs that reading it needed.
     pub repairs: Vec<&'static str>,
 }
 
-/// Judges each; the same call twice is one, and there are no more than may be meant. No calls at all say that no
-/// function fits.
+/// Judges each call. A repeated call counts once, and no more calls remain than the utterance may mean. No calls at all
+/// mean that no function fits.
 pub(crate) fn all(brief: &Brief<'_>, calls: Vec<Spoken>) -> Parsed<Vec<Judged>> {
     let mut different: Vec<Spoken> = Vec::with_capacity(calls.len());
     let mut repairs = Vec::new();
@@ -51,17 +51,17 @@ pub(crate) fn all(brief: &Brief<'_>, calls: Vec<Spoken>) -> Parsed<Vec<Judged>> 
     }
     let judged = kept(brief, judged);
     let mut complaints: Vec<Violation> = judged.iter().flat_map(|one| one.violations.iter().cloned()).collect();
-    // What the person did not say, the model cannot know: that is for a question, not for a retry.
+    // A model cannot know what the person did not say: that needs a question, not a retry.
     if complaints.iter().all(|one| matches!(one.kind, ViolationKind::Missing | ViolationKind::Ambiguous)) {
         complaints.clear();
     }
     Parsed { answer: Some(judged), complaints, found, repairs }
 }
 
-/// Of calls that cannot all be meant, those that the person's words speak for best.
+/// Of calls that cannot all be meant, keeps those that the person's words support best.
 ///
-/// Models that may call several functions also repeat themselves, with a guess first and its correction behind it; and
-/// they call what nobody asked for.
+/// Models that may call several functions also repeat themselves, with a guess first and its correction after it; and
+/// they make calls that the person did not ask for.
 fn kept(brief: &Brief<'_>, judged: Vec<Judged>) -> Vec<Judged> {
     let is_best = |function: FunctionId| {
         let mut best = brief.parts().iter().filter_map(|part| part.candidates.first());
@@ -86,7 +86,7 @@ fn kept(brief: &Brief<'_>, judged: Vec<Judged>) -> Vec<Judged> {
     kept.into_iter().map(|(_, one)| one).collect()
 }
 
-/// True if they were told different things in one place, each in words of its own.
+/// True if the person gave two different values for one slot, each in separate words.
 fn differ(one: &Frame, other: &Frame) -> bool {
     said(&one.slots).any(|(slot, at)| {
         said(&other.slots)
@@ -94,12 +94,13 @@ fn differ(one: &Frame, other: &Frame) -> bool {
     })
 }
 
-/// The values that the utterance says, and where.
+/// The values that stand in the utterance, with their spans.
 fn said(slots: &[SlotValue]) -> impl Iterator<Item = (&SlotValue, Span)> {
     slots.iter().filter_map(|slot| Some((slot, slot.span?)))
 }
 
-/// In the order in which the utterance asks for them; what is alone after all is asked for by all of it.
+/// Sorts the calls in the order in which the utterance asks for them. A call that remains alone covers the whole
+/// utterance.
 pub(crate) fn in_order(brief: &Brief<'_>, mut judged: Vec<Judged>) -> Vec<Judged> {
     if let ([one], [_]) = (judged.as_mut_slice(), brief.segments) {
         one.frame.segment = Span::new(0, brief.utterance().len());
@@ -108,13 +109,13 @@ pub(crate) fn in_order(brief: &Brief<'_>, mut judged: Vec<Judged>) -> Vec<Judged
     judged
 }
 
-/// More complete calls first, then more values.
+/// More complete calls come first, then more values.
 pub(crate) fn worth(judged: &[Judged]) -> (usize, usize) {
     let calls = judged.iter().filter(|one| one.call.is_some()).count();
     (calls, judged.iter().map(|one| one.frame.slots.len()).sum())
 }
 
-/// The call, and what was taken out of it because the person did not say it.
+/// Judges one call. Also returns the violations of values that were dropped because the person did not say them.
 fn one(brief: &Brief<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
     let Spoken { function: id, arguments, .. } = spoken;
     let function = brief.snapshot.module.function(id);
@@ -143,22 +144,23 @@ fn one(brief: &Brief<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
             }
             Verdict::Invalid { arguments, violations, excluded, .. } => (arguments, violations, excluded),
         };
-    // What was invented, ruled out, or is no argument at all, is dropped at once: no retry makes the person have said
-    // it.
+    // Values that were invented, ruled out or are no argument at all are dropped at once: a retry cannot change what
+    // the person said.
     let (dropped, wrong): (Vec<Violation>, Vec<Violation>) =
         violations.into_iter().filter(|violation| violation.kind != ViolationKind::Missing).partition(|violation| {
             matches!(violation.kind, ViolationKind::Ungrounded | ViolationKind::Negated | ViolationKind::Unknown)
         });
-    // What is left of it is judged again: it may be a call by itself, or lack what was dropped.
+    // The rest is judged again: it may be a call by itself, or lack what was dropped.
     let judged = match validator.validate(function, Proposal { function: id, arguments }, &evidence) {
         Verdict::Valid { call, grounded, .. } => {
             let call = wrong.is_empty().then_some(call);
             Judged { frame: frame(grounded, excluded, Vec::new(), wrong.clone()), call, violations: wrong }
         }
         Verdict::Invalid { grounded, mut violations, .. } => {
-            // What was taken out for being wrong is not missing too.
+            // A value that was removed for being wrong does not also count as missing.
             violations.retain(|violation| !wrong.iter().any(|other| other.path == violation.path));
-            // A default that was ruled out has come back: for the person to say, and no fault of the model's.
+            // A default that was ruled out has come back: the person must choose a value, and the model is not at
+            // fault.
             for violation in violations.iter_mut().filter(|violation| violation.kind == ViolationKind::Negated) {
                 violation.kind = ViolationKind::Missing;
             }
@@ -172,7 +174,7 @@ fn one(brief: &Brief<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
     (judged, dropped)
 }
 
-/// Violations as a person may read them: what a model wrote, and the person did not say, is not for them; it might be
+/// Violations as a person may read them. A value that a model wrote and the person did not say is hidden: it could be
 /// anything, even what the model was told.
 fn as_said(brief: &Brief<'_>, mut violations: Vec<Violation>) -> Vec<Violation> {
     for violation in &mut violations {
@@ -188,8 +190,8 @@ fn as_said(brief: &Brief<'_>, mut violations: Vec<Violation>) -> Vec<Violation> 
     violations
 }
 
-/// The part of the utterance that asks for the function: the one in which its values were said, else the one that is
-/// nearest to it.
+/// The part of the utterance that asks for the function: the part in which its values were said, else the part that
+/// matches it best.
 fn segment(brief: &Brief<'_>, function: FunctionId, slots: &[SlotValue]) -> Span {
     let whole = Span::new(0, brief.utterance().len());
     let parts @ [_, _, ..] = brief.parts() else { return whole };
@@ -205,7 +207,7 @@ fn segment(brief: &Brief<'_>, function: FunctionId, slots: &[SlotValue]) -> Span
         .map_or(whole, |index| parts[index].span)
 }
 
-/// The members in the order of the schema, whatever the order in which a model wrote them.
+/// Puts the members in the order of the schema, whatever order the model used.
 fn in_schema_order(function: &Function, mut arguments: Map<String, Value>) -> Map<String, Value> {
     let Some(properties) = function.parameters.get("properties").and_then(Value::as_object) else { return arguments };
     let mut ordered = Map::new();

@@ -1,4 +1,4 @@
-//! What one request may spend on model servers, and what it has spent: everything that it asks is counted here, once.
+//! What one request may spend on model servers, and what it has spent: each question is counted here, once.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::{
     shares::Owner,
 };
 
-/// Times that a wrong answer is sent back at most, whatever a module says.
+/// Greatest number of times that a wrong answer is sent back, whatever a module says.
 const MOST_RETRIES: u32 = 10;
 
-/// What the server allows a request where its module does not say otherwise.
+/// What the service allows a request whose module says nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
     pub retries: u32,
@@ -25,7 +25,7 @@ pub struct Allowance {
     pub tokens: u64,
 }
 
-/// What a request may lower. `None`: what module and server allow.
+/// Limits that a request may lower. `None`: the limit of the module and the service applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BudgetOverrides {
@@ -37,7 +37,7 @@ pub struct BudgetOverrides {
     pub tokens: Option<u64>,
 }
 
-/// One round trip to the model server.
+/// One round trip to a model server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Attempt {
     /// The model and the server's host.
@@ -48,18 +48,18 @@ pub struct Attempt {
     pub usage: Usage,
     /// The answer was kept, or came to another turn that asked the same: it cost nothing, and `usage` is zero.
     pub cached: bool,
-    /// Named repairs that its answer needed.
+    /// Names of the repairs that its answer needed.
     pub repairs: Vec<&'static str>,
     pub violations: Vec<Violation>,
-    /// Why the attempt gave nothing, if so: `timeout`, `connect` ...; never the server's own text.
+    /// Why the attempt gave no answer, if it gave none: `timeout`, `connect` ...; never the server's own text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<&'static str>,
-    /// What was sent and what came back, as JSON, where somebody wants to see it.
+    /// What was sent and what came back, as JSON, if it is recorded.
     #[serde(skip)]
     pub exchange: Option<Box<Exchange>>,
 }
 
-/// One round trip in its words.
+/// The content of one round trip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exchange {
     /// `messages`, `tools` and `response_format`, as the server gets them.
@@ -71,29 +71,30 @@ pub struct Exchange {
 /// See [the module](self).
 #[derive(Debug)]
 pub struct Ledger {
-    /// Wrong answers that may still be sent back.
+    /// Number of wrong answers that may still be sent back.
     retries: u32,
     deadline: Instant,
-    /// The request has less time than the service allows.
+    /// True if the request has less time than the service allows.
     is_hurried: bool,
-    /// Tokens in all.
+    /// Tokens that the request may use in all.
     tokens: u64,
     attempts: Vec<Attempt>,
     usage: Usage,
     llm_ms: f64,
     /// Whose request it is.
     owner: Owner,
-    /// The words of each round trip are kept.
+    /// True if the content of each round trip is kept.
     keeps_words: bool,
 }
 
 impl Ledger {
-    /// The server's allowance, else what the module says instead of it, and of a request only what is less than that.
+    /// The module's values replace the service's (its deadline only if it is shorter); the request can only lower the
+    /// result.
     #[must_use]
     pub fn new(server: Allowance, module: &LlmOverrides, request: BudgetOverrides, started: Instant) -> Self {
         let least = |allowed: u64, asked: Option<u64>| asked.map_or(allowed, |asked| asked.min(allowed));
         let retries = module.retries.unwrap_or(server.retries).min(MOST_RETRIES);
-        // A module may ask for less time, but how long a client waits is for whoever runs the server to say.
+        // A module may ask for less time, but only the operator decides how long a client may wait.
         let allowed = least(server.deadline_ms, module.deadline_ms);
         let milliseconds = least(allowed, request.deadline_ms);
         Self {
@@ -109,7 +110,7 @@ impl Ledger {
         }
     }
 
-    /// The same for a request of this owner.
+    /// The same ledger for a request of this owner.
     #[must_use]
     pub fn of(self, owner: Owner) -> Self {
         Self { owner, ..self }
@@ -120,7 +121,7 @@ impl Ledger {
         &self.owner
     }
 
-    /// Keeps the words of each round trip, if somebody wants to see them.
+    /// Keeps the content of each round trip if `keeps_words`.
     #[must_use]
     pub fn keeping_words(self, keeps_words: bool) -> Self {
         Self { keeps_words, ..self }
@@ -131,7 +132,7 @@ impl Ledger {
         self.deadline
     }
 
-    /// Whether the request gave itself less time than the service allows.
+    /// True if the request allowed itself less time than the service allows.
     #[must_use]
     pub const fn is_hurried(&self) -> bool {
         self.is_hurried
@@ -148,7 +149,7 @@ impl Ledger {
         self.usage
     }
 
-    /// Each round trip, in the order in which they ended.
+    /// All round trips, in the order in which they ended.
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
@@ -159,13 +160,13 @@ impl Ledger {
         self.attempts
     }
 
-    /// Milliseconds of waiting for model servers.
+    /// Milliseconds spent waiting for model servers.
     #[must_use]
     pub const fn llm_ms(&self) -> f64 {
         self.llm_ms
     }
 
-    /// Whether tokens are left to ask these for the first time.
+    /// Checks that enough tokens are left to send these requests for the first time.
     ///
     /// # Errors
     /// [`AskError::OverBudget`] if not.
@@ -174,19 +175,19 @@ impl Ledger {
         if needed > self.tokens { Err(AskError::OverBudget { needed, allowed: self.tokens }) } else { Ok(()) }
     }
 
-    /// Whether a retry, time and tokens are left to ask this again; counts it as one retry.
+    /// True if a retry, time and tokens are left to send this request again; then it is counted as one retry.
     pub(crate) fn may_retry(&mut self, request: &ChatRequest) -> bool {
         let may = self.retries > 0 && !self.is_over() && self.afford(std::slice::from_ref(request)).is_ok();
         self.retries -= u32::from(may);
         may
     }
 
-    /// Counts time in which nothing but a model server was waited for.
+    /// Adds time that was spent only on waiting for a model server.
     pub(crate) fn waited(&mut self, milliseconds: f64) {
         self.llm_ms += milliseconds;
     }
 
-    /// Counts one round trip; gives the number under which [`Self::note`] finds it.
+    /// Counts one round trip; returns the number under which [`Self::note`] finds it.
     pub(crate) fn count(
         &mut self,
         server: String,
@@ -212,7 +213,7 @@ impl Ledger {
         self.attempts.len() - 1
     }
 
-    /// Adds to an attempt what became of its answer.
+    /// Adds to an attempt what its answer turned out to be.
     pub(crate) fn note(&mut self, attempt: usize, repairs: Vec<&'static str>, violations: Vec<Violation>) {
         let Some(attempt) = self.attempts.get_mut(attempt) else { return };
         for repair in repairs {
@@ -224,7 +225,7 @@ impl Ledger {
     }
 }
 
-/// What a reply cost. Servers that do not count leave us nothing better than an estimate.
+/// What a reply cost. For servers that do not count, an estimate is the best there is.
 fn counted(request: &ChatRequest, reply: &ChatReply) -> Usage {
     if reply.usage != Usage::default() || reply.cached {
         return reply.usage;
@@ -251,7 +252,7 @@ fn estimate(request: &ChatRequest) -> u64 {
     tokens(said + shown + schema)
 }
 
-/// Bytes of a schema as it is sent.
+/// Bytes of a schema in the form in which it is sent.
 fn written(schema: &serde_json::Value) -> usize {
     serde_json::to_vec(schema).map_or(0, |json| json.len())
 }
@@ -294,7 +295,7 @@ mod tests {
         let attempt = ledger.count("s".to_owned(), "call", &request, &reply);
         ledger.note(attempt, vec!["a", "a"], Vec::new());
         assert_eq!((ledger.usage(), ledger.attempts()[0].repairs.as_slice()), (usage, ["a"].as_slice()));
-        // 100 more fit into 500, and 200 more do not.
+        // 500 has room for 100 more, but not for 200 more.
         assert!(ledger.may_retry(&request));
         ledger.count("s".to_owned(), "call", &request, &Ok(ChatReply::default()));
         assert_eq!(ledger.usage().total_tokens, 450, "what is not counted is estimated");

@@ -51,16 +51,16 @@ use crate::{
     retrieve::{Candidate, Source},
 };
 
-/// Exemplars that describe a function where they are no turns of the conversation.
+/// Number of exemplars that describe a function where they are not turns of the conversation.
 const EXAMPLES: usize = 3;
 
-/// What a template can say of a function.
+/// What a template can say about a function.
 #[derive(Serialize)]
 struct Shown<'a> {
     name: &'a str,
     description: Cow<'a, str>,
     parameters: Cow<'a, Json>,
-    /// The exemplars that are nearest to the utterance.
+    /// The exemplars nearest to the utterance.
     examples: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The positive exemplars that speak for a candidate, best first, with their scores.
+/// The positive exemplars that support a candidate, best first, with their scores.
 fn exemplars(candidate: &Candidate) -> impl Iterator<Item = (f32, ExemplarId)> + '_ {
     candidate.evidence.iter().filter_map(|evidence| match evidence.source {
         Source::Exemplar { id, mode: OwnerMode::Normal | OwnerMode::Extended } => Some((evidence.score, id)),
@@ -86,7 +86,7 @@ fn exemplars(candidate: &Candidate) -> impl Iterator<Item = (f32, ExemplarId)> +
     })
 }
 
-/// What every template may use, and `more`.
+/// The common variables of all templates, and `more`.
 fn common(brief: &Brief<'_>, more: Value) -> Value {
     context! {
         instructions => brief.instructions.as_deref(),
@@ -102,7 +102,7 @@ fn system(brief: &Brief<'_>, name: &'static str, more: Value) -> Result<Message,
     render(&brief.snapshot.module, name, common(brief, more)).map(Message::System)
 }
 
-/// For native function calling: the rules, the nearest exemplars as turns, the utterance.
+/// Messages for native function calling: the rules, the nearest exemplars as turns, the utterance.
 pub(crate) fn calling(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError> {
     let shots = shots(brief).into_iter().enumerate().flat_map(|(index, (said, name, arguments))| {
         let id = format!("call_{index}");
@@ -120,7 +120,7 @@ pub(crate) fn calling(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError> {
     Ok(messages)
 }
 
-/// For an answer in JSON: the rules with the functions, the nearest exemplars as turns, the utterance.
+/// Messages for an answer in JSON: the rules with the functions, the nearest exemplars as turns, the utterance.
 pub(crate) fn structured(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError> {
     let several = brief.may_be_several();
     let shots = shots(brief).into_iter().flat_map(|(said, name, arguments)| {
@@ -137,32 +137,32 @@ pub(crate) fn structured(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError>
     Ok(messages)
 }
 
-/// Which of the candidates is meant?
+/// Messages that ask which of the candidates is meant.
 pub(crate) fn choice(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError> {
     let functions: Vec<Shown<'_>> = brief.shown().into_iter().map(|id| Shown::new(brief, id)).collect();
     let functions = context! { functions => Value::from(Serde(&functions)) };
     Ok(vec![system(brief, "choice", functions)?, user(brief)?])
 }
 
-/// Is this function meant?
+/// Messages that ask whether this function is meant.
 pub(crate) fn each(brief: &Brief<'_>, function: FunctionId) -> Result<Vec<Message>, PromptError> {
     let shown = context! { function => Value::from(Serde(&Shown::new(brief, function))) };
     Ok(vec![system(brief, "each", shown)?, user(brief)?])
 }
 
-/// Does this exemplar mean the same?
+/// Messages that ask whether this exemplar means the same.
 pub(crate) fn vote(brief: &Brief<'_>, exemplar: &Exemplar) -> Result<Vec<Message>, PromptError> {
     let example = context! { example => exemplar.template.as_str() };
     Ok(vec![system(brief, "vote", example)?, user(brief)?])
 }
 
-/// What are the arguments of this function?
+/// Messages that ask for the arguments of this function.
 pub(crate) fn fill(brief: &Brief<'_>, function: FunctionId) -> Result<Vec<Message>, PromptError> {
     let shown = context! { function => Value::from(Serde(&Shown::new(brief, function))) };
     Ok(vec![system(brief, "fill", shown)?, user(brief)?])
 }
 
-/// What is the value of this slot?
+/// Messages that ask for the value of this slot.
 pub(crate) fn slot(brief: &Brief<'_>, function: FunctionId, slot: &Slot) -> Result<Vec<Message>, PromptError> {
     let shown = context! {
         function => Value::from(Serde(&Shown::new(brief, function))),
@@ -175,13 +175,13 @@ pub(crate) fn slot(brief: &Brief<'_>, function: FunctionId, slot: &Slot) -> Resu
     Ok(vec![system(brief, "slot", shown)?, user(brief)?])
 }
 
-/// What does a reply say to this question? The reply is the utterance.
+/// Messages that ask what a reply says to this question. The reply is the utterance.
 pub(crate) fn yes_no(brief: &Brief<'_>, question: &str) -> Result<Vec<Message>, PromptError> {
     let asked = context! { question => question };
     Ok(vec![system(brief, "yes_no", asked)?, user(brief)?])
 }
 
-/// A question of ours in other words, after the utterance.
+/// Messages that ask for other words for one of Uptake's questions, after the utterance.
 pub(crate) fn wording(brief: &Brief<'_>, question: &str) -> Result<Vec<Message>, PromptError> {
     let asked = context! { question => question };
     Ok(vec![system(brief, "wording", asked)?, user(brief)?])
@@ -192,7 +192,7 @@ struct Hint<'a> {
     text: &'a str,
     value: String,
     recognizer: &'a str,
-    /// The person says that it is not this.
+    /// The person ruled this value out.
     ruled_out: bool,
 }
 
@@ -219,17 +219,17 @@ fn user(brief: &Brief<'_>) -> Result<Message, PromptError> {
     render(module, "user", common(brief, said)).map(Message::User)
 }
 
-/// What was wrong with an answer.
+/// The message that says what was wrong with an answer.
 pub(crate) fn retry(module: &Module, violations: &[Violation]) -> Result<String, PromptError> {
-    // What is wrong is also missing once it is taken out: that is one thing to say.
+    // A value that is wrong is also missing once it is removed: the model is told only the first.
     let is_wrong = |path: &str| violations.iter().any(|one| one.path == path && one.kind != ViolationKind::Missing);
     let told: Vec<&Violation> =
         violations.iter().filter(|one| one.kind != ViolationKind::Missing || !is_wrong(&one.path)).collect();
     render(module, "retry", context! { violations => Value::from(Serde(&told)) })
 }
 
-/// Exemplars as what a person said and the call that it meant: name and arguments. The nearest comes last, where models
-/// heed it most.
+/// Exemplars as what a person said and the call that it meant: utterance, name and arguments. The nearest comes last,
+/// since models heed the last one most.
 fn shots<'a>(brief: &Brief<'a>) -> Vec<(String, &'a str, Map<String, Json>)> {
     let module = &brief.snapshot.module;
     let limit = brief.extent.shots;
@@ -258,9 +258,8 @@ pub(crate) fn nearest(brief: &Brief<'_>) -> Vec<(f32, FunctionId, ExemplarId)> {
     nearest
 }
 
-/// An utterance and its arguments for an exemplar: the author's own where they are given, else its template with an
-/// example value in each slot. `None` if a slot has no example: a placeholder in a call would teach the model to make
-/// one.
+/// An utterance and its arguments for an exemplar: those that the author gives, else its template with an example value
+/// in each slot. `None` if a slot has no example: a placeholder in a call would teach the model to write placeholders.
 fn exemplify(module: &Module, function: &Function, exemplar: &Exemplar) -> Option<(String, Map<String, Json>)> {
     if let (Some(utterance), Some(Json::Object(arguments))) = (&exemplar.utterance, &exemplar.arguments) {
         return Some((utterance.clone(), arguments.clone()));

@@ -15,13 +15,13 @@ use crate::{
     module::Module,
 };
 
-/// Characters of a model's own words that are sent back to it.
+/// Characters of a model's own answer that are sent back to it.
 const LONGEST_QUOTE: usize = 2_000;
 
-/// The first answer that nothing is wrong with, else the best one.
+/// Returns the first answer without a fault, else the best one.
 ///
 /// # Errors
-/// If no reply came, or nothing could be made of any.
+/// If no reply came, or no reply could be read.
 pub(crate) async fn run<T: ModelTask>(exchange: &mut Exchange<'_>, task: &T) -> Result<T::Answer, AskError> {
     let mut request = task.request(exchange)?;
     exchange.ledger.afford(std::slice::from_ref(&request))?;
@@ -29,7 +29,7 @@ pub(crate) async fn run<T: ModelTask>(exchange: &mut Exchange<'_>, task: &T) -> 
     loop {
         let (attempt, reply) = match exchange.ask(T::STAGE, request.clone()).await {
             Ok(answer) => answer,
-            // What was understood before the server failed is still worth something.
+            // Keeps what was understood before the server failed.
             Err(error) => return best.ok_or_else(|| error.into()),
         };
         let Parsed { answer, complaints, found, repairs } = task.parse(exchange.brief, &reply);
@@ -76,7 +76,7 @@ pub(crate) fn send_back(
             if call.id.is_empty() {
                 call.id = format!("call_{place}_{index}");
             }
-            // A server that reads the arguments back must find JSON there, whatever the model wrote.
+            // A server that parses the arguments must find JSON in them, whatever the model wrote.
             if serde_json::from_str::<Map<String, Value>>(&call.arguments).is_err() {
                 call.arguments = "{}".to_owned();
             }
@@ -85,7 +85,7 @@ pub(crate) fn send_back(
         .collect();
     let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
     messages.push(Message::Assistant { content: None, tool_calls: calls });
-    // Each call must have its answer, or servers refuse the conversation.
+    // Servers refuse a conversation in which a call has no answer.
     messages.extend(ids.into_iter().map(|id| Message::Tool { id, content: complaint.clone() }));
     request.messages = messages.into();
     Ok(())

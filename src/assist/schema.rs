@@ -1,8 +1,8 @@
-//! The schemas that a model sees: of a function as a tool, of an answer that names a function or gives arguments.
+//! The schemas that a model sees: for a function as a tool, and for answers that name a function or give arguments.
 //!
-//! They say less than the function's own schema where a model is better off so, and the validator holds its answer
-//! against the whole: too much text is cut ([`fitted`]), anything may be null, since a model must be able to say that
-//! something was not said ([`answerable`]), and a slot of a list is an enum of the labels in play ([`labels`]).
+//! They differ from the function's own schema where that helps a model; the validator checks its answer against the
+//! full schema. Too much text is cut ([`fitted`]); anything may be null, since a model must be able to say that
+//! something was not said ([`answerable`]); and a slot of a list is an enum of the labels that were said ([`labels`]).
 
 use std::sync::Arc;
 
@@ -26,15 +26,15 @@ use labels::Narrowed;
 /// Members of a call in an answer.
 pub(crate) const FUNCTION: &str = "function";
 pub(crate) const ARGUMENTS: &str = "arguments";
-/// In place of a function's name: none fits.
+/// Stands in place of a function's name if no function fits.
 pub(crate) const NONE: &str = "NONE";
 
-/// True of the word that says so, whatever marks a model puts around it.
+/// True if a text is that word, whatever punctuation the model puts around it.
 pub(crate) fn says_none(text: &str) -> bool {
     text.trim_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case(NONE)
 }
 
-/// The function as a tool; `strict` if the server takes that and the schema allows it.
+/// The function as a tool; `strict` applies if the server supports it and the schema allows it.
 pub(crate) fn tool(brief: &Brief<'_>, function: FunctionId, strict: bool) -> Tool {
     let snapshot = brief.snapshot;
     let kept = &snapshot.shown[function.index()].tools[usize::from(strict)];
@@ -46,7 +46,7 @@ pub(crate) fn tool(brief: &Brief<'_>, function: FunctionId, strict: bool) -> Too
     tool
 }
 
-/// The function as a tool, whatever was said.
+/// The function as a tool, independent of the utterance.
 fn whole(function: &Function, strict: bool) -> Tool {
     let plain = fitted(&function.parameters);
     let made = if strict { answerable(&plain) } else { None };
@@ -57,7 +57,7 @@ fn whole(function: &Function, strict: bool) -> Tool {
     Tool { name: function.wire_name.clone(), description, parameters: parameters.into(), strict }
 }
 
-/// `{"call": ...}`, one call of a candidate or none; with `several`, `{"calls": [...]}`.
+/// `{"call": ...}` with one call of a candidate, or none; with `several`, `{"calls": [...]}`.
 pub(crate) fn calls(brief: &Brief<'_>, among: &[FunctionId], several: bool) -> Value {
     let functions: Vec<(&str, Value)> = among
         .iter()
@@ -66,7 +66,7 @@ pub(crate) fn calls(brief: &Brief<'_>, among: &[FunctionId], several: bool) -> V
     union(functions, several)
 }
 
-/// `{"function": ...}`, the name of one candidate or none; with `several`, `{"functions": [...]}`.
+/// `{"function": ...}` with the name of one candidate, or none; with `several`, `{"functions": [...]}`.
 pub(crate) fn choice(brief: &Brief<'_>, among: &[FunctionId], several: bool) -> Value {
     let module = &brief.snapshot.module;
     let mut names: Vec<&str> = among.iter().map(|id| module.function(*id).wire_name.as_str()).collect();
@@ -82,17 +82,17 @@ pub(crate) fn answer() -> Value {
     closed([("answer", json!({"type": "boolean"}))])
 }
 
-/// `{"answer": ...}`, one of these words.
+/// `{"answer": ...}` with one of these words.
 pub(crate) fn one_of(words: &[&str]) -> Value {
     closed([("answer", json!({"type": "string", "enum": words}))])
 }
 
-/// The arguments themselves.
+/// The schema of the arguments themselves.
 pub(crate) fn arguments(brief: &Brief<'_>, function: FunctionId) -> Value {
     Arc::unwrap_or_clone(tool(brief, function, true).parameters)
 }
 
-/// `{"value": ...}`, or null where it was not said.
+/// `{"value": ...}`, with null for a value that was not said.
 pub(crate) fn value(brief: &Brief<'_>, function: FunctionId, slot: &Slot) -> Value {
     let mut of = slot.schema.clone();
     if let Some(labels) = labels::in_play(brief, function).remove(&slot.path)
@@ -104,7 +104,7 @@ pub(crate) fn value(brief: &Brief<'_>, function: FunctionId, slot: &Slot) -> Val
         of = json!({"type": "array", "items": of});
     }
     let mut wrapped = json!({"type": "object", "properties": {"value": of}});
-    // What is recursive refers to the definitions of the whole.
+    // A recursive schema refers to the definitions of the whole schema.
     if let Some(definitions) = brief.snapshot.module.function(function).parameters.get(DEFINITIONS)
         && refers(&slot.schema)
     {
@@ -118,7 +118,7 @@ pub(crate) fn value(brief: &Brief<'_>, function: FunctionId, slot: &Slot) -> Val
 
 const DEFINITIONS: &str = "$defs";
 
-/// The strict form, in which whatever is not an item of a list may be null; `None` if the schema has none.
+/// The strict form, in which everything except items of lists may be null; `None` if the schema has no strict form.
 fn answerable(plain: &Value) -> Option<Value> {
     let mut optional = plain.clone();
     make_optional(&mut optional);
@@ -127,7 +127,7 @@ fn answerable(plain: &Value) -> Option<Value> {
 
 fn make_optional(schema: &mut Value) {
     let Value::Object(members) = schema else { return };
-    // A member that is required but not declared has no strict form, and must not get one by this.
+    // A schema with a required but undeclared member has no strict form, and this change must not give it one.
     let declared = |key: &Value| members.get("properties").and_then(|of| of.get(key.as_str()?)).is_some();
     if members.get("required").and_then(Value::as_array).is_none_or(|required| required.iter().all(declared)) {
         members.shift_remove("required");
@@ -137,7 +137,7 @@ fn make_optional(schema: &mut Value) {
     }
 }
 
-/// One answer for all functions, each with the schema of its arguments.
+/// One answer schema for all functions, each with the schema of its arguments.
 fn union(functions: Vec<(&str, Value)>, several: bool) -> Value {
     let mut definitions = Map::new();
     let mut union: Vec<Value> = functions
@@ -161,8 +161,8 @@ fn union(functions: Vec<(&str, Value)>, several: bool) -> Value {
     whole
 }
 
-/// Moves the definitions of a schema that becomes a part of another one to where references find them, under names that
-/// no other function's have: a function's wire name and a number.
+/// Moves the definitions of a schema that becomes part of another one to where references find them. Their new names, a
+/// function's wire name and a number, are unique among all functions.
 fn hoist(name: &str, schema: &mut Value, definitions: &mut Map<String, Value>) {
     let Some(Value::Object(own)) = schema.as_object_mut().and_then(|of| of.shift_remove(DEFINITIONS)) else { return };
     let renamed: Vec<(String, String)> =
@@ -189,7 +189,7 @@ fn reference(definition: &str) -> String {
 
 fn refers(schema: &Value) -> bool {
     let mut found = false;
-    // A copy: references are rare, and so are slots that are asked for one by one.
+    // Copying is acceptable: references are rare, and so are slots that are asked for one by one.
     each_schema(&mut schema.clone(), &mut |members| found |= members.contains_key("$ref"));
     found
 }
@@ -224,17 +224,17 @@ fn each_schema(schema: &mut Value, visit: &mut dyn FnMut(&mut Map<String, Value>
     }
 }
 
-/// What fits one of these; `json!` would copy them.
+/// A schema for values that fit one of `branches`; `json!` would copy them.
 fn any_of(branches: Vec<Value>) -> Value {
     Value::Object(Map::from_iter([("anyOf".to_owned(), branches.into())]))
 }
 
-/// An object of exactly these members, in this order.
+/// A closed object schema with exactly these members, in this order.
 fn closed<const COUNT: usize>(members: [(&str, Value); COUNT]) -> Value {
     let required: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
     let properties: Map<String, Value> = members.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
     let mut all = json!({"type": "object", "properties": null, "required": required, "additionalProperties": false});
-    // Not within `json!`, which copies.
+    // Set outside `json!`, which would copy it.
     all["properties"] = properties.into();
     all
 }
@@ -263,7 +263,7 @@ mod tests {
             Just((json!({"enum": ["a", 1]}), json!(1))),
             Just((json!({"const": "only"}), json!("only"))),
             Just((json!({"$ref": "#/$defs/node"}), json!({"name": "a", "next": {"name": "b"}}))),
-            // What has no strict form.
+            // These have no strict form.
             Just((json!({}), json!([1]))),
             Just((json!({"type": "object"}), json!({"any": "thing"}))),
             Just((json!({"type": "string", "description": "x".repeat(9_000)}), json!("y"))),
@@ -330,7 +330,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// Whatever the module: arguments that fit the function fit what the model sees, by themselves and in a union.
+        /// For any module, arguments that fit the function also fit what the model sees, alone and in a union.
         #[test]
         fn whatever_is_valid_can_be_said((mut plain, mut value) in object(pair()), labels in 1_usize..4) {
             plain["properties"]["place"] = json!({"type": "string", "description": "where"});

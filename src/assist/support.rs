@@ -1,4 +1,5 @@
-//! How far a call that a model server proposes is believed: it is evidence beside the local reading, not the last word.
+//! How far a call that a model server proposes is believed: it is evidence besides the local reading, not the last
+//! word.
 
 use crate::{
     assist::brief::Brief,
@@ -13,22 +14,23 @@ use crate::{
     text::fold,
 };
 
-/// The probability from which on the local reading sees a function, and the same where a value was said for it.
+/// The probability from which on the local reading supports a function, and the same for a function with a value that
+/// was said.
 const SEEN: f32 = 0.1;
 const SEEN_WITH_VALUE: f32 = 0.02;
 
-/// What becomes of a proposal.
+/// What happens to a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Support {
-    /// The words speak for it, too.
+    /// The person's words support it, too: it is called.
     Called,
     /// The person is asked whether it is meant.
     Put,
-    /// No word of the person speaks for it.
+    /// No word of the person supports it.
     Missing,
 }
 
-/// What speaks for the proposal beside the model server.
+/// What supports the proposal besides the model server.
 pub(crate) fn of(brief: &Brief<'_>, frame: &Frame) -> Support {
     if is_settled(brief, frame.function) {
         Support::Called
@@ -41,18 +43,18 @@ pub(crate) fn of(brief: &Brief<'_>, frame: &Frame) -> Support {
     }
 }
 
-/// True unless the local reading comes to "nothing fits".
+/// True unless the local reading is that nothing fits.
 fn sees_something(brief: &Brief<'_>) -> bool {
     local::decide(brief).outcome != Outcome::NoMatch
 }
 
-/// The probability that the function is meant, which the local reading, a model server of this standing and the values
-/// speak for.
+/// The probability that the function is meant, given the local reading, the values, and a model server of this
+/// standing.
 pub(crate) fn confidence(brief: &Brief<'_>, function: FunctionId, slots: &[SlotValue], standing: f32) -> f32 {
     calibration::proposed(brief.retrieved(function), said(slots), standing)
 }
 
-/// The function is known: the client names it, or it was asked about.
+/// True if the function is already known: the client named it, or the person was asked about it.
 pub(crate) fn is_settled(brief: &Brief<'_>, function: FunctionId) -> bool {
     let is_expected = brief.expected.functions().contains(&function);
     is_expected || brief.is_meant || brief.is_demanded || brief.given.is_some()
@@ -63,20 +65,20 @@ fn is_sure(brief: &Brief<'_>, frame: &Frame) -> bool {
     brief.retrieved(frame.function) >= seen && calibration::is_called(frame.confidence, brief.sure(frame.function))
 }
 
-/// Values that stand in the utterance.
+/// Number of values that stand in the utterance.
 pub(crate) fn said(slots: &[SlotValue]) -> usize {
     slots.iter().filter(|slot| slot.span.is_some()).count()
 }
 
-/// True if a value of it was said, if it is found better than what is none of the module's business, or if a word that
-/// means something is its own.
+/// True if one of the function's values was said, if retrieval scores it higher than utterances outside the module
+/// usually score, or if a meaningful word belongs to it.
 fn has_word(brief: &Brief<'_>, frame: &Frame) -> bool {
     let function = frame.function;
     let knowledge = brief.knowledge;
     let parts = std::iter::once(&brief.analysis.whole).chain(brief.parts());
     let found = parts.flat_map(|part| &part.candidates).filter(|candidate| candidate.function == function);
     let is_found = || found.map(|one| one.score).fold(0.0, f32::max) - knowledge.usual_score >= bars().above_usual;
-    // Digits and marks alone are near to whatever takes such a value.
+    // Digits and punctuation alone resemble every function that takes such a value.
     let is_worded = brief.utterance().text().chars().any(char::is_alphabetic);
     if said(&frame.slots) > 0 || is_worded && is_found() {
         return true;

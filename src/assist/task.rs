@@ -1,4 +1,4 @@
-//! One thing to ask a model server, and how its answer is read.
+//! One question for a model server, and how its answer is read.
 
 use crate::{
     assist::{brief::Brief, error::AskError, exchange::Exchange},
@@ -10,7 +10,7 @@ use crate::{
 pub(crate) trait ModelTask {
     type Answer;
 
-    /// As traces call it: `call`, `detect` or `fill`.
+    /// The name in traces: `call`, `detect` or `fill`.
     const STAGE: &'static str;
 
     fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, AskError>;
@@ -18,7 +18,7 @@ pub(crate) trait ModelTask {
     /// Pure.
     fn parse(&self, brief: &Brief<'_>, reply: &ChatReply) -> Parsed<Self::Answer>;
 
-    /// Of two answers with something wrong in them the one that is worth more is kept, the later one of two equal ones.
+    /// Of two answers with faults, the one that is worth more is kept; of two equal ones, the later one.
     fn worth(_answer: &Self::Answer) -> (usize, usize) {
         (0, 0)
     }
@@ -27,11 +27,11 @@ pub(crate) trait ModelTask {
 /// A reply as a [`ModelTask`] understands it.
 #[derive(Debug)]
 pub(crate) struct Parsed<T> {
-    /// `None` if nothing could be made of the reply.
+    /// `None` if the reply could not be read.
     pub answer: Option<T>,
-    /// What the model should put right; empty if it can do no better.
+    /// What the model should correct; empty if it cannot do better.
     pub complaints: Vec<Violation>,
-    /// For the trace: everything that was wrong, also what is no use to complain about.
+    /// For the trace: everything that was wrong, also faults that the model cannot correct.
     pub found: Vec<Violation>,
     pub repairs: Vec<&'static str>,
 }
@@ -41,7 +41,7 @@ impl<T> Parsed<T> {
         Self { answer: Some(answer), complaints: Vec::new(), found: Vec::new(), repairs }
     }
 
-    /// Nothing could be made out; `expected` says what would have been right.
+    /// The reply could not be read; `expected` says what would have been right.
     pub(crate) fn unreadable(expected: impl Into<String>) -> Self {
         let violation = Violation::new(ViolationKind::Type, String::new(), None, expected.into());
         Self { answer: None, complaints: vec![violation.clone()], found: vec![violation], repairs: Vec::new() }

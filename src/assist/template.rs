@@ -1,8 +1,8 @@
-//! Renders prompts: the embedded templates, compiled once, and those that a module has in their place.
+//! Renders prompts: the embedded templates, which are compiled once, and those with which a module replaces them.
 //!
-//! What a template writes itself is the author's; what it is given is data, in which control tokens are broken
-//! ([`neutral`](crate::assist::control_tokens)). A template runs with bounds, so that none keeps a request busy or
-//! fills the memory.
+//! The text of a template is its author's; what it is given is data, in which control tokens are broken
+//! ([`neutral`](crate::assist::control_tokens)). A template runs within limits, so that it cannot keep a request busy
+//! or fill the memory.
 
 use std::sync::LazyLock;
 
@@ -55,11 +55,11 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-/// The module's own template of this name, else the embedded one; without white space around it.
+/// Renders the module's own template of this name, else the embedded one; trims white space around the result.
 pub(crate) fn render(module: &Module, name: &'static str, context: Value) -> Result<String, PromptError> {
     let rendered = match module.prompts.get(name) {
         None => ENVIRONMENT.get_template(name).and_then(|found| template::bounded(&found, context, LARGEST)),
-        // Compiled each time: that takes as long as rendering it, some microseconds.
+        // Compiled each time: that takes as long as rendering it, a few microseconds.
         Some(own) => {
             ENVIRONMENT.template_from_named_str(name, own).and_then(|found| template::bounded(&found, context, LARGEST))
         }

@@ -1,4 +1,4 @@
-//! What the calls that a model server chose come to together: a decision, or a question where they are not believed.
+//! Turns the calls that a model server chose into a decision, or into a question if they are not believed.
 
 use crate::{
     assist::{
@@ -18,12 +18,12 @@ use crate::{
     module::FunctionId,
 };
 
-/// A model server that names a function which retrieval finds this unlikely, while it finds another one this likely, is
-/// asked about rather than believed: so far apart, one of the two was misled by the words.
+/// If a model server names a function that retrieval finds this unlikely, and retrieval finds another one this likely,
+/// the person is asked: at such a distance, the words misled one of the two.
 const UNLIKELY: f32 = 0.02;
 const LIKELY: f32 = 0.9;
 
-/// A call if everything is valid and complete, else the next question; of no calls at all, that nothing fits.
+/// A call if everything is valid and complete, else the next question; without any call, that nothing fits.
 pub(crate) fn decision(exchange: &mut Exchange<'_>, judged: Vec<Judged>) -> Decision {
     let brief = exchange.brief;
     exchange.chosen = Some(judged.iter().map(|one| one.frame.function).collect());
@@ -60,14 +60,14 @@ pub(crate) fn decision(exchange: &mut Exchange<'_>, judged: Vec<Judged>) -> Deci
         Some(calls) if !calls.is_empty() => Outcome::Call(calls),
         _ => match frames.iter().find_map(Frame::asks) {
             Some(about) => Outcome::Ask(about),
-            // What is no call always lacks something, and for that there is a question.
+            // A proposal that is not a call always lacks something, and there is a question for that.
             None => Outcome::NoMatch,
         },
     };
     Decision { outcome, confidence, frames, notes, alternatives: Vec::new() }
 }
 
-/// What is read locally, where no word of the person speaks for what was chosen.
+/// The local reading, for a choice that no word of the person supports.
 fn without(brief: &Brief<'_>, unsupported: &[(Support, Judged)]) -> Decision {
     let mut decision = local::decide(brief);
     for (_, one) in unsupported {
@@ -77,7 +77,7 @@ fn without(brief: &Brief<'_>, unsupported: &[(Support, Judged)]) -> Decision {
     decision
 }
 
-/// No function was chosen.
+/// The decision if no function was chosen.
 fn nothing(brief: &Brief<'_>) -> Decision {
     if brief.is_demanded {
         let mut decision = local::decide(brief);
@@ -89,8 +89,8 @@ fn nothing(brief: &Brief<'_>) -> Decision {
     Decision { outcome: Outcome::NoMatch, confidence, frames: Vec::new(), notes: Vec::new(), alternatives: Vec::new() }
 }
 
-/// The functions to ask about, and why, if a model's choice is one that retrieval all but rules out, or one that a
-/// text speaking to the model may have brought about.
+/// The functions to ask about, and why, if retrieval finds the model's choice very unlikely, or if a text that
+/// addresses the model may have caused the choice.
 fn doubt(brief: &Brief<'_>, frame: &Frame) -> Option<(Vec<FunctionId>, &'static str)> {
     let chosen = frame.function;
     let best = brief.candidates().first()?.function;

@@ -1,4 +1,4 @@
-//! What a model server decided, weighed against what is read locally: under `auto`, the likelier one stands.
+//! Weighs a model server's decision against the local reading: under `auto`, the likelier one stands.
 
 use crate::{
     assist::{
@@ -15,12 +15,12 @@ use crate::{
     probability::EVEN,
 };
 
-/// What stands, and whether it is the local reading.
+/// The decision that stands, and true if it is the local reading.
 pub(crate) fn weigh(exchange: &Exchange<'_>, local: &Decision, mut proposed: Decision) -> (Decision, bool) {
     let brief = exchange.brief;
     let is_settled = |function: &FunctionId| support::is_settled(brief, *function);
     let read: Vec<FunctionId> = local.frames.iter().map(|frame| frame.function).collect();
-    // Of several that it found equally likely it chose none; what was settled before it did not choose.
+    // The server made no choice if it found several functions equally likely, or if the function was already settled.
     let Some(chosen) = exchange.chosen.as_ref().filter(|chosen| !chosen.iter().any(is_settled)) else {
         return (proposed, false);
     };
@@ -31,7 +31,7 @@ pub(crate) fn weigh(exchange: &Exchange<'_>, local: &Decision, mut proposed: Dec
         false => calibration::by_choice(values, standing),
     };
     let (own, other) = (likely(exchange, local, &read), likely(exchange, local, chosen));
-    // How much likelier it is that the server said so because it is meant than that it guessed.
+    // The odds that the server's answer is informed rather than guessed.
     let informed = other * (gain - 1.0);
     let sound = if exchange.has_faults() { EVEN } else { 1.0 };
     exchange.learn(sound * informed / (1.0 + informed), chosen.is_empty());
@@ -54,8 +54,8 @@ pub(crate) fn weigh(exchange: &Exchange<'_>, local: &Decision, mut proposed: Dec
     (proposed, false)
 }
 
-/// How likely it is that just these functions are meant, none if nothing is, before the server is heard. Of a tie, one
-/// of them.
+/// How likely it is, before the server is asked, that exactly these functions are meant, or nothing if there are none.
+/// For a tie, that one of them is meant.
 fn likely(exchange: &Exchange<'_>, local: &Decision, functions: &[FunctionId]) -> f32 {
     let brief = exchange.brief;
     if functions.is_empty() {
@@ -70,12 +70,12 @@ fn likely(exchange: &Exchange<'_>, local: &Decision, functions: &[FunctionId]) -
     if local.outcome.is_tie() {
         return all.fold(0.0, f32::max);
     }
-    // Where several things may be asked for, what is read beside them must not be meant.
+    // If several things may be asked for, the other functions of the local reading must not be meant.
     let beside = local.frames.iter().filter(|frame| brief.may_be_several() && !functions.contains(&frame.function));
     all.chain(beside.map(|frame| 1.0 - frame.confidence)).fold(1.0, f32::min)
 }
 
-/// Believes it no more than the server's standing allows.
+/// Limits the proposal's confidence to what the server's standing allows.
 fn lower(exchange: &Exchange<'_>, proposed: &mut Decision, standing: f32) {
     let brief = exchange.brief;
     if proposed.frames.is_empty() {

@@ -1,4 +1,4 @@
-//! Asks for other words of a question: what is asked stays what it is.
+//! Asks for other words for a question; its content must not change.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::{
     text::{Utterance, fold},
 };
 
-/// Characters that other words of a question may have.
+/// Greatest number of characters of a reworded question.
 const LONGEST: usize = 600;
 
-/// A question in other words.
+/// The question to reword.
 pub(crate) struct Worded<'a> {
     pub(crate) question: &'a str,
 }
@@ -51,7 +51,7 @@ impl ModelTask for Worded<'_> {
     }
 }
 
-/// A question of a fair length, with every number and every name of the other one.
+/// True if `text` is a question of fair length that contains every number and every name of `question`.
 fn asks_the_same(question: &str, text: &str) -> bool {
     let length = text.chars().count();
     let is_question = |text: &str| text.contains(['?', '？']) || text.trim_end().ends_with(['。', '.']);
@@ -61,7 +61,7 @@ fn asks_the_same(question: &str, text: &str) -> bool {
     };
     let said: Vec<String> = words(text).iter().map(|word| fold(word)).collect();
     let own = words(question);
-    // The first word of a sentence has a capital by its place.
+    // The first word of a sentence is capitalized because of its position.
     let is_kept = |(index, word): (usize, &String)| {
         let is_name = index > 0 && word.chars().next().is_some_and(char::is_uppercase);
         let is_number = word.chars().any(|c| c.is_ascii_digit());

@@ -17,7 +17,7 @@ use crate::{
     recognize::reply::YesNo,
 };
 
-/// Characters of an answer that may still be the bare word.
+/// Greatest number of characters of an answer that may still be the bare word.
 const LONGEST_WORD: usize = 40;
 
 /// What was replied to `question`; the reply is the utterance of the brief.
@@ -43,7 +43,7 @@ impl ModelTask for Replied<'_> {
     }
 }
 
-/// The answer in JSON, or the bare word of a model that is not held to JSON.
+/// The answer in JSON, or the bare word of a model that is not forced to write JSON.
 fn answer(content: &str) -> Option<YesNo> {
     let object = repair::object(content).unwrap_or_default().arguments;
     let said = match object.get("answer") {

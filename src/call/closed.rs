@@ -1,9 +1,9 @@
-//! JSON Schema lets an object have members that it does not declare, unless told otherwise. Authors of functions hardly
-//! ever tell, and none means it: an argument that is not declared is one that a model made up.
+//! Closes object schemas. JSON Schema allows undeclared members unless told otherwise; authors of functions hardly ever
+//! say so, and do not mean to allow them: an undeclared argument is one that a model made up.
 
 use serde_json::{Map, Value};
 
-/// Keywords beside which the declared members are not all there may be.
+/// Keywords that say that an object may have members besides the declared ones.
 const OPEN: [&str; 11] = [
     "additionalProperties",
     "unevaluatedProperties",
@@ -22,7 +22,7 @@ const OPEN: [&str; 11] = [
 pub(super) fn closed(schema: &Value) -> Value {
     let Value::Object(members) = schema else { return schema.clone() };
     let declares = members.contains_key("properties");
-    // What else is said of the same object, beside the branches of a union.
+    // Whether no other keyword beside the union's branches describes the same object.
     let is_plain = |union: &str| !declares && !OPEN.iter().any(|other| *other != union && members.contains_key(*other));
     let mut made: Map<String, Value> = members
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn closed(schema: &Value) -> Value {
                 }
                 ("items" | "additionalProperties", of) => closed(of),
                 ("prefixItems", Value::Array(all)) => all.iter().map(closed).collect(),
-                // A branch beside declared members says something about the same object, and does not know them all.
+                // A branch beside declared members describes the same object, and does not know all members.
                 (union @ ("anyOf" | "oneOf"), Value::Array(all)) if is_plain(union) => all.iter().map(closed).collect(),
                 (_, of) => of.clone(),
             };

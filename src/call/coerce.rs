@@ -1,10 +1,10 @@
-//! Makes of a value what its schema wants, where there is exactly one way to read it. Pure and idempotent.
+//! Turns a value into what its schema wants, if there is exactly one way to read it. Pure and idempotent.
 //!
-//! A value that its schema takes is left alone, with four exceptions that make it canonical: a whole number written
+//! A value that its schema accepts stays unchanged, with four exceptions that make it canonical: a whole number written
 //! `3.0` in an integer slot becomes `3`, a synonym from the slot's list becomes its label, `null` or `""` in an
-//! optional place, which is how models say "nothing", is left out, and an undeclared key that spells a declared one in
-//! another way (`numDays`) gets its name.
-//! What could be read in two ways ("three or four", "1,5", 2.5 for an integer, "03/04/2026") stays as it is.
+//! optional place, which models write for "nothing", is removed, and an undeclared key that is another spelling of a
+//! declared one (`numDays`) gets its name. An ambiguous value ("three or four", "1,5", 2.5 for an integer,
+//! "03/04/2026") stays as it is.
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -24,31 +24,31 @@ use crate::{
     text::fold,
 };
 
-/// One value that was made fit.
+/// One value that was coerced.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Coercion {
     /// JSON pointer into the arguments.
     pub path: String,
-    /// Kebab-case, made for programs: `number-word`, `choice`, `synonym`, `null-dropped`, `default` ...
+    /// Kebab-case, for programs: `number-word`, `choice`, `synonym`, `null-dropped`, `default` ...
     pub name: &'static str,
     pub from: Value,
-    /// `null` where the value was left out.
+    /// `null` if the value was removed.
     pub to: Value,
 }
 
-/// What coercion knows beside the schema.
+/// What coercion needs besides the schema.
 pub struct Knowledge<'a> {
     pub reader: &'a ValueReader,
-    /// The zone of a date-time that names none.
+    /// The zone of a date-time without one.
     pub zone: &'a TimeZone,
-    /// The slot at a path, if it is one.
+    /// The slot at a path, if there is one.
     pub slot_at: &'a dyn Fn(&SlotPath) -> Option<SlotId>,
-    /// The lists that name a slot's values.
+    /// The lists of a slot's values.
     pub synonyms_of: &'a dyn Fn(SlotId) -> &'a [std::sync::Arc<Synonyms>],
 }
 
-/// Coerces `arguments` to the parameters of `function` and fills in what the schema itself decides (of required members
-/// defaults and constants, and null where that may be).
+/// Coerces `arguments` to the parameters of `function` and adds values that the schema determines (defaults and
+/// constants of required members, and null where allowed).
 #[must_use]
 pub fn coerce(
     function: &Function,
@@ -102,7 +102,7 @@ impl<'a, 'k> Walk<'a, 'k> {
         }
     }
 
-    /// `allOf`, and unions where it is plain which branch is meant.
+    /// Applies `allOf`, and unions if it is clear which branch is meant.
     fn branches(&mut self, mut value: Value, schema: &'a Value, depth: usize) -> Value {
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
             value = self.value(value, part, depth + 1);
@@ -113,7 +113,7 @@ impl<'a, 'k> Walk<'a, 'k> {
             match accepting.as_slice() {
                 [one] if value.is_object() || value.is_array() => value = self.value(value, one, depth + 1),
                 [] => {
-                    // Nobody takes it as it is: coerce if one branch alone knows how.
+                    // No branch accepts the value as it is: coerce it if exactly one branch can.
                     let mark = self.done.len();
                     let mut results = Vec::new();
                     for branch in branches {
@@ -139,7 +139,7 @@ impl<'a, 'k> Walk<'a, 'k> {
         value
     }
 
-    /// Whether a value is of a branch's type, one of its choices and, for objects, has what it requires.
+    /// Whether a value has a branch's type, is one of its choices and, if an object, has its required members.
     fn takes(&self, value: &Value, branch: &Value) -> bool {
         let branch = resolve(self.root, branch);
         accepts(branch, value)
@@ -150,7 +150,7 @@ impl<'a, 'k> Walk<'a, 'k> {
             })
     }
 
-    /// Between scalars, arrays and objects.
+    /// Converts between scalars, arrays and objects.
     fn shape(&mut self, value: Value, schema: &'a Value) -> Value {
         if !has_type(schema) || accepts(schema, &value) {
             return value;
@@ -252,8 +252,8 @@ impl<'a, 'k> Walk<'a, 'k> {
         result
     }
 
-    /// A member under the declared name that its key spells in another way, if only one is meant, nobody gave it, and
-    /// the value is of its kind.
+    /// Moves a member to the declared name that its key misspells, if only one name fits, that name is free, and the
+    /// value has its type.
     fn spelt_otherwise(
         &mut self,
         key: String,
@@ -336,7 +336,7 @@ impl<'a, 'k> Walk<'a, 'k> {
         self.typed(value, schema)
     }
 
-    /// Another type of the same value.
+    /// The same value with another type.
     fn typed(&self, value: &Value, schema: &Value) -> Option<(&'static str, Value)> {
         match value {
             Value::String(text) => {
@@ -398,7 +398,7 @@ impl<'a, 'k> Walk<'a, 'k> {
         None
     }
 
-    /// The label of the slot's list that `value` stands for; `None` for a label itself.
+    /// The label in the slot's lists that `value` is a synonym of; `None` for a label itself.
     fn synonym(&self, value: &Value) -> Option<&'k Value> {
         let text = value.as_str()?;
         let slot = (self.knowledge.slot_at)(&SlotPath(self.steps.clone()))?;
@@ -424,7 +424,7 @@ mod tests {
         module::FunctionId,
     };
 
-    /// What `value` becomes in a slot of this schema, and by which coercion.
+    /// What `value` becomes in a slot with this schema, and by which coercion.
     fn coerced(schema: &Value, value: Value) -> (Value, Option<&'static str>) {
         let parameters = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
         let function = function("f", parameters);
@@ -630,7 +630,7 @@ mod tests {
         }
     }
 
-    /// `null` and `""` in optional places, and keys spelt in another way, are the documented exceptions.
+    /// `null` and `""` in optional places, and misspelt keys, are the documented exceptions.
     fn has_nothing(value: &Value) -> bool {
         match value {
             Value::Null => true,

@@ -1,25 +1,24 @@
-//! A call of values that were each grounded when they were said: what is left is to put them together and to hold the
-//! whole against the schema.
+//! Makes a call from values that were grounded when they were said: they are assembled and validated as a whole.
 
 use serde_json::{Map, Value};
 
 use super::{Call, Checked, Coercion, Validator, Violation};
 use crate::module::{Function, FunctionId, SlotPath};
 
-/// What is known, put together.
+/// The known values, assembled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completed {
-    /// The call; otherwise what it lacks, never nothing.
+    /// The call, or else what it lacks (never empty).
     pub call: Result<Call, Vec<Violation>>,
-    /// Without what is wrong, in the order of the schema.
+    /// Without invalid values, in the order of the schema.
     pub arguments: Map<String, Value>,
     pub coercions: Vec<Coercion>,
 }
 
 impl Validator {
-    /// Puts values together that were grounded in this turn or before, each with its JSON pointer (`/dishes/1/name`),
-    /// fills in what the schema decides by itself (defaults, constants), and checks the whole. Nothing else gets into
-    /// the call.
+    /// Assembles values that were grounded in this turn or before, each with its JSON pointer (`/dishes/1/name`), adds
+    /// values that the schema determines (defaults, constants), and validates the result. Nothing else gets into the
+    /// call.
     #[must_use]
     pub fn complete<'a>(
         &self,
@@ -37,7 +36,8 @@ impl Validator {
     }
 }
 
-/// Nested as their pointers say, members in the order of the schema. A value whose place another one bars is left out.
+/// Nested by the pointers, members in the order of the schema. A value whose place conflicts with another one is left
+/// out.
 #[must_use]
 pub fn assembled<'a>(function: &Function, known: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Map<String, Value> {
     let mut order: Vec<(&str, &Value)> = known.into_iter().collect();
@@ -57,14 +57,14 @@ pub fn assembled<'a>(function: &Function, known: impl IntoIterator<Item = (&'a s
     }
 }
 
-/// Items beyond the next one that a pointer may skip; forms number theirs without gaps.
+/// Most items that a pointer may skip; forms number theirs without gaps.
 const MOST_ITEMS: usize = 4_096;
 
 fn put(root: &mut Value, pointer: &str, value: &Value) {
     let mut place = root;
     for step in pointer.split('/').skip(1) {
         let index = step.parse::<usize>().ok().filter(|index| *index < MOST_ITEMS);
-        // The next step of a new place says what it is.
+        // The next step of a new place tells its type.
         if place.is_null() {
             *place = if index.is_some() { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
         }

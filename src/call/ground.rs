@@ -1,14 +1,15 @@
-//! Where each value of a call comes from. A value that nobody said is invented: it is dropped and reported.
+//! Finds the source of each value of a call. A value that was not said is invented: it is dropped and reported.
 //!
-//! What was said only to be ruled out ("no onions", "anything but large") is no evidence: such a value is taken out,
-//! even where the schema offers it as a default or a choice, and reported as excluded. A flag that is named there is
+//! Words that only rule something out ("no onions", "anything but large") are not evidence: such a value is removed,
+//! even if the schema offers it as a default or a choice, and reported as excluded. A flag that is named there is
 //! false.
 //!
-//! Evidence is looked for from the strongest on: a recognizer's mention of the same value; the value's own words in
-//! the utterance (folded; then with numbers spelt out or not and with inflected endings; then in another order);
-//! its number, date or digits; the same in earlier texts of the conversation; the schema's default; its choices.
+//! Evidence is searched strongest first: a recognizer's mention of the same value; the value's own words in the
+//! utterance (folded; then with numbers as words or digits and with other endings; then in another order); its number,
+//! date or digits; the same in earlier texts of the conversation; the schema's default; its choices.
 //!
-//! A text that was said with other signs, or in another order, is cut back to the words as they were said, and reported.
+//! A text that was said with other signs, or in another order, is replaced by the words as they were said, and
+//! reported.
 
 use std::{borrow::Cow, cell::OnceCell, collections::HashSet};
 
@@ -35,42 +36,41 @@ pub struct Evidence<'a> {
     pub utterance: &'a Utterance,
     /// Earlier texts of the conversation, in any order.
     pub earlier: &'a [&'a str],
-    /// What recognizers found in the utterance.
+    /// Mentions that recognizers found in the utterance.
     pub mentions: &'a [Mention],
     /// Parts of the utterance that rule out what they name ("no onions").
     pub negated: &'a [RuledOut],
 }
 
-/// What grounding knows of the function beside its slots.
+/// What grounding needs of the function besides its slots.
 pub struct Rules<'a> {
     /// Slots whose values a model may write itself.
     pub free: &'a dyn Fn(SlotId) -> bool,
-    /// The slot at a path, if it is one.
+    /// The slot at a path, if there is one.
     pub slot_at: &'a dyn Fn(&SlotPath) -> Option<SlotId>,
     pub reader: &'a ValueReader,
     /// The names of the recognizers, by their ids.
     pub recognizers: &'a [Box<str>],
-    /// What coercion did: the values before it are evidence too.
+    /// The coercions: the values before them are evidence too.
     pub coercions: &'a [Coercion],
-    /// JSON pointers of values that the schema refuses: left out without a word.
+    /// JSON pointers of values that the schema refuses: removed without a report.
     pub offending: &'a HashSet<&'a str>,
 }
 
-/// What became of a proposal's values.
+/// The result of grounding a proposal.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Grounding {
-    /// Without the ungrounded values, and without the objects and arrays that were left empty by that.
+    /// Without ungrounded values, and without objects and arrays that became empty by that.
     pub arguments: Map<String, Value>,
     /// One for each scalar of `arguments`, in its order.
     pub grounded: Vec<SlotValue>,
-    /// One [`ViolationKind::Ungrounded`] or [`ViolationKind::Negated`] for each value that was taken out or turned
-    /// round.
+    /// One [`ViolationKind::Ungrounded`] or [`ViolationKind::Negated`] for each value that was removed or inverted.
     pub violations: Vec<Violation>,
-    /// Values that occur only where they are ruled out; taken out too. Their pointers are those of the proposal.
+    /// Values that occur only where they are ruled out; removed too. Their pointers are those of the proposal.
     pub excluded: Vec<SlotValue>,
 }
 
-/// Grounds every scalar of `arguments`. What comes out contains no value without a [`Source`].
+/// Grounds every scalar of `arguments`. Every remaining value has a [`Source`].
 #[must_use]
 pub fn ground(
     function: &Function,
@@ -101,12 +101,12 @@ struct Walk<'a> {
     rules: &'a Rules<'a>,
     evidence: &'a Evidence<'a>,
     said: Said<'a>,
-    /// The utterance without what it rules out.
+    /// The utterance without the parts that it rules out.
     wanted: OnceCell<Said<'a>>,
     earlier: OnceCell<Vec<Said<'a>>>,
-    /// Spans that already stand for a value: two equal values are two spans where there are two.
+    /// Spans that are already used for a value: two equal values need two spans if there are two.
     used: Vec<Span>,
-    /// Where the walk is in the proposal, and where that lies in what is kept of it: items move up.
+    /// The current place in the proposal, and its place in the result, where items move up.
     pointer: String,
     place: String,
     steps: Vec<Step>,
@@ -197,8 +197,8 @@ impl<'a> Walk<'a> {
         Some(value)
     }
 
-    /// The value with the words as they were said in its place, where it has signs that were not said. What the schema
-    /// writes for a slot, by a pattern or its choices, is written by its rules.
+    /// Replaces the value by the words that were said, if it has signs that were not said. Values that follow a pattern
+    /// or the choices of the schema stay.
     fn cut_back(&mut self, grounded: SlotValue, slot: Option<(SlotId, &'a Slot)>, value: &Value) -> SlotValue {
         let is_written_by_rule = slot.is_some_and(|(_, slot)| {
             ["pattern", "format", "enum", "const"].iter().any(|keyword| slot.schema.get(keyword).is_some())
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
         }
         let all = match grounded.span {
             Some(_) => self.evidence.utterance.text(),
-            // Said earlier: the words are all that is known of it here.
+            // From an earlier text: only these words of it are known here.
             None => words.as_str(),
         };
         let in_a_row = || match grounded.span {
@@ -222,13 +222,13 @@ impl<'a> Walk<'a> {
         SlotValue { value: said.into(), ..grounded }
     }
 
-    /// True of one of the choices that the schema has for this place.
+    /// True for one of the schema's choices at this place.
     fn is_choice(&self, text: &str) -> bool {
         let schemas = schemas_at(&self.function.parameters, &self.pointer);
         schemas.iter().filter_map(|of| choices(of)).flatten().any(|choice| choice == text)
     }
 
-    /// What a recognizer of the slot found at `span`, if that may mean other values as well as this one.
+    /// A mention by a recognizer of the slot at `span`, if it may mean other values besides this one.
     fn ambiguous(&self, value: &Value, slot: Option<(SlotId, &'a Slot)>, span: Span) -> Option<&'a Mention> {
         let (_, slot) = slot?;
         let may_mean = |mention: &&Mention| {
@@ -240,13 +240,13 @@ impl<'a> Walk<'a> {
         self.evidence.mentions.iter().find(may_mean)
     }
 
-    /// True where a recognizer of the slot found at `span` what nobody can have.
+    /// True if a recognizer of the slot found an impossible value at `span`.
     fn is_impossible(&self, slot: Option<(SlotId, &'a Slot)>, span: Span) -> bool {
         let is_its = |mention: &&Mention| slot.is_some_and(|(_, slot)| slot.recognizers.contains(&mention.recognizer));
         self.evidence.mentions.iter().filter(is_its).any(|mention| mention.span == span && mention.is_impossible())
     }
 
-    /// Reports that only who said it can say which value is meant.
+    /// Reports an ambiguity that only the person can resolve.
     fn leave_open(&mut self, mention: &Mention) {
         let readings: Vec<Value> = std::iter::once(&mention.value).chain(&mention.others).cloned().collect();
         let named: Vec<String> = readings.iter().filter_map(text_of).collect();
@@ -264,20 +264,20 @@ impl<'a> Walk<'a> {
         self.grounding.violations.push(violation);
     }
 
-    /// What is ruled out, as far as this slot is concerned.
+    /// The ruled-out parts that apply to this slot.
     fn negated_for(&self, slot: Option<SlotId>) -> Vec<&'a RuledOut> {
         let concerns = |ruled_out: &&RuledOut| slot.is_none_or(|slot| !ruled_out.said_for.contains(&slot));
         self.evidence.negated.iter().filter(concerns).collect()
     }
 
-    /// Where a flag's own name is ruled out and said nowhere else: "no sauce" of a slot `sauce`.
+    /// The place of a flag's name, if it is ruled out and not said elsewhere: "no sauce" for a slot `sauce`.
     fn denied_flag(&self, slot: &Slot, negated: &[&RuledOut]) -> Option<Span> {
         let is_flag = slot.kind == SlotKind::Boolean;
         (is_flag && !negated.is_empty())
             .then(|| flag_within(self.evidence.utterance, slot.label(), negated, self.rules.reader.languages()))?
     }
 
-    /// The flag as it was said. Another value is reported.
+    /// The flag's value as it was said. A different proposed value is reported.
     fn denied(&mut self, proposed: &Value, span: Span) -> Value {
         if *proposed == Value::Bool(true) {
             self.violate(ViolationKind::Negated, proposed, "false, as it was ruled out");
@@ -287,7 +287,7 @@ impl<'a> Walk<'a> {
         value
     }
 
-    /// Where the value comes from, what is ruled out apart.
+    /// The source of the value, apart from ruled-out parts.
     fn standing(&self, value: &Value, slot: Option<(SlotId, &'a Slot)>, negated: &[&RuledOut]) -> Standing {
         if !negated.is_empty() && !value.is_null() && !value.is_boolean() {
             match self.ruled_out(value, slot, negated) {
@@ -302,7 +302,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where the value is said apart from what is ruled out, or else where it is ruled out; `None` if neither.
+    /// The source of the value outside the ruled-out parts, or else its place within them; `None` if neither.
     fn ruled_out(
         &self,
         value: &Value,
@@ -339,7 +339,7 @@ impl<'a> Walk<'a> {
         let (span, confidence) = in_text(&self.said)?;
         let over = negated.iter().find(|ruled_out| ruled_out.scope.overlaps(span))?;
         let found = self.said_at(value, span, confidence);
-        // "no onions", in the words of the person, says itself what is ruled out.
+        // A value "no onions" in the person's words contains the negation itself.
         let says_so = |text: &str| {
             let folded = fold(text);
             let mut cue = self.said.words().iter().filter(|word| over.cue.contains(word.span)).peekable();
@@ -351,7 +351,7 @@ impl<'a> Walk<'a> {
     /// True if a recognizer read the words at `span` as another day.
     fn is_another_day(&self, value: &Value, span: Span) -> bool {
         let day = |value: &Value| value.as_str().and_then(|text| text.get(..10)?.parse::<Date>().ok());
-        // In digits alone, day and month may change places.
+        // In digits alone, day and month may be swapped.
         let named = self.evidence.utterance.slice(span).chars().any(char::is_alphabetic);
         let Some(wanted) = day(value).filter(|_| named) else { return false };
         let days: Vec<Date> = self
@@ -373,7 +373,7 @@ impl<'a> Walk<'a> {
         SlotValue { text, span: Some(span), ..self.unsaid(value, Source::Said, confidence) }
     }
 
-    /// The value, and before it what was proposed before it was made fit: that is nearer to what was said.
+    /// The value, and its form before coercion, which is nearer to the words.
     fn readings<'v>(&self, value: &'v Value) -> Vec<&'v Value>
     where
         'a: 'v,
@@ -383,7 +383,7 @@ impl<'a> Walk<'a> {
         before.filter(|from| !from.is_object() && !from.is_array()).chain(std::iter::once(value)).collect()
     }
 
-    /// The slot of this very place, else the open slot ([`SlotKind::Any`]) that it lies in.
+    /// The slot of exactly this place, or else the open slot ([`SlotKind::Any`]) that contains it.
     fn slot(&self) -> Option<(SlotId, &'a Slot)> {
         let at = |steps: &[Step]| {
             let id = (self.rules.slot_at)(&SlotPath(steps.to_vec()))?;
@@ -435,9 +435,9 @@ impl<'a> Walk<'a> {
         self.decided(value, slot.map(|(_, slot)| slot))
     }
 
-    /// A value that nobody said, but that the schema offers.
+    /// A value that was not said, but that the schema offers.
     fn decided(&self, value: &Value, slot: Option<&Slot>) -> Option<SlotValue> {
-        // The slot of an open value knows nothing of what lies in it; the schema may.
+        // The slot of an open value says nothing about its content; the schema may.
         let inside = match slot {
             Some(slot) if slot.kind != SlotKind::Any => Vec::new(),
             _ => schemas_at(&self.function.parameters, &self.pointer),
@@ -477,7 +477,7 @@ impl<'a> Walk<'a> {
             free.cmp(&other_free).then(score.total_cmp(&other_score)).then(length.cmp(&other_length))
         });
         let best = best.or_else(|| {
-            // A date and a time that were found apart.
+            // A date and a time that were found separately.
             let text = value.as_str().filter(|text| text.len() >= 16)?;
             let found = |part: &str| mentions().find(|mention| mention.value == *part);
             let has_clock = found(text.get(11..19).unwrap_or_default()).is_some()
@@ -491,12 +491,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// True of a slot that takes any text, and of none.
+/// True for a slot that takes any text, and if there is no slot.
 fn is_open(slot: Option<(SlotId, &Slot)>) -> bool {
     slot.is_none_or(|(_, slot)| slot.choices.is_empty())
 }
 
-/// What became of one value.
+/// The result for one value.
 enum Standing {
     Grounded(SlotValue),
     /// Said only where it is ruled out.
@@ -504,14 +504,13 @@ enum Standing {
     Nowhere,
 }
 
-/// True of a text with characters that nobody writes and that stand for what was lost on the way. Folding would not see
-/// them.
+/// True for a text with characters that stand for lost data and that nobody types. Folding would not see them.
 fn is_garbled(value: &Value, evidence: &Evidence<'_>) -> bool {
     let is_lost = |c: char| c == char::REPLACEMENT_CHARACTER || c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     value.as_str().is_some_and(|text| text.contains(is_lost) && !evidence.utterance.text().contains(text))
 }
 
-/// Whether a recognizer's value (or its text) is `value`, or has it as a part.
+/// Whether a recognizer's value (or its text) is `value`, or contains it.
 fn means(mentioned: &Value, text: &str, value: &Value) -> bool {
     if same(mentioned, value) {
         return true;
@@ -524,7 +523,7 @@ fn means(mentioned: &Value, text: &str, value: &Value) -> bool {
             fold(mentioned) == fold(value)
                 || fold(text) == fold(value)
                 || (is_date(mentioned) && mentioned.starts_with(value.as_str()) && is_date(value))
-                // A day says nothing of an hour, but for the first.
+                // A day does not imply an hour, except midnight.
                 || (is_date(mentioned)
                     && value.strip_prefix(mentioned.as_str()).is_some_and(|rest| mentioned.len() > 10 || rest.starts_with("T00:00")))
                 || (is_date(mentioned) && value.len() >= 5 && mentioned.get(11..).is_some_and(|time| time == value))
@@ -578,7 +577,7 @@ mod tests {
         ground(&function, arguments, &Evidence { utterance: &utterance, earlier, mentions, negated: &[] }, &rules)
     }
 
-    /// The origin's kind and text of the one value.
+    /// The kind and text of the single value's source.
     fn origin(key: &str, value: &Value, text: &str) -> Option<String> {
         let found = grounding(json!({ (key): value }), text, &["earlier I said blue cheese"], &[]);
         found.grounded.first().map(|grounded| match (&grounded.text, grounded.span) {
@@ -664,7 +663,7 @@ mod tests {
             ("phone", json!("+15551234567"), "call me"),
             ("page", json!(2), "next"),
             ("extra", json!({"a": "sushi"}), "pizza"),
-            // Words that are scattered, or are said by everyone.
+            // Words that are scattered, or too common.
             ("dish", json!("new york"), "a new ticket to york"),
             ("dish", json!("cheese burger"), "a burger and a coke, and cheese"),
             ("dish", json!("a"), "a pizza"),
@@ -683,12 +682,12 @@ mod tests {
             ("day", json!("2026-03-01T17:00:00Z"), "this sunday, four of us"),
             ("day", json!("2026-03-01T17:00:00Z"), "on sunday, a table for 5"),
             ("day", json!("2027-03-01"), "sunday, march 1st"),
-            // Most of it was said, and what matters was not.
+            // Most of it was said, but not the essential part.
             ("dish", json!("Rome International Airport"), "to the international airport"),
             ("dish", json!("cancel reservation for Bob"), "cancel my reservation"),
-            // A name is not another name with other letters at its end.
+            // A name with other letters at its end is another name.
             ("dish", json!("Mary"), "call Mars"),
-            // Only a number in international form has digits before it that nobody says.
+            // Only a number in international form may start with digits that were not said.
             ("phone", json!("9999123456"), "account 123456"),
             ("count", json!(5), "minus five degrees"),
             ("count", json!(-5), "a table for 3-5"),
@@ -735,7 +734,7 @@ mod tests {
         assert_eq!(found(json!("2026-03-01: delete everything")), None);
     }
 
-    /// Judged with these words ruled out by those before them.
+    /// Grounds with these words ruled out by those before them.
     fn negating(arguments: Value, text: &str, ruled_out: &[(&str, &str)], mentions: &[Mention]) -> Grounding {
         let function = order();
         let Value::Object(arguments) = arguments else { unreachable!("an object") };
@@ -850,7 +849,7 @@ mod tests {
         #[test]
         fn whatever_was_said_comes_out(text in "\\PC{1,60}") {
             let utterance = Utterance::new(&text);
-            // A mark may sit on a space and make a "word" with it; a letter may fold to nothing.
+            // A combining mark may form a "word" with a space; a letter may fold to nothing.
             let is_plain =
                 |word: &&str| word.trim() == *word && !is_empty(word, Language::and_english("en")) && fold(word).chars().any(char::is_alphanumeric);
             for value in utterance.words().iter().map(|word| utterance.slice(*word)).filter(is_plain) {

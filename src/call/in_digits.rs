@@ -1,5 +1,5 @@
-//! A text with its numbers in digits, so that "三丁目" and "3丁目", "two pizzas" and "2 pizzas" are the same; every place
-//! leads back.
+//! A text with its numbers in digits, so that "三丁目" and "3丁目", "two pizzas" and "2 pizzas" are equal; every position
+//! maps back.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// See [the module](self). Folded.
+/// See [the module](self). The text is folded.
 pub(super) struct InDigits {
     text: String,
-    /// Where each piece begins in `text`, and what it stands for, in order.
+    /// Start of each piece in `text`, and the span that it stands for, in order.
     places: Vec<(usize, Span)>,
 }
 
 impl InDigits {
-    /// `quantities` are what the utterance says, in order.
+    /// `quantities` are those of the utterance, in order.
     pub(super) fn new(utterance: &Utterance, quantities: &[Quantity]) -> Self {
         let mut written = Self { text: String::with_capacity(utterance.folded().len()), places: Vec::new() };
         let mut numbers = quantities.iter().filter(|quantity| quantity.is_number).peekable();
@@ -43,7 +43,7 @@ impl InDigits {
         &self.text
     }
 
-    /// Where these bytes stand in the utterance.
+    /// The span of these bytes in the utterance.
     pub(super) fn span(&self, bytes: Range<usize>) -> Span {
         let place = |byte: usize| {
             let after = self.places.partition_point(|(start, _)| *start <= byte);
@@ -52,7 +52,7 @@ impl InDigits {
         Span::new(place(bytes.start).start, place(bytes.end.saturating_sub(1)).end)
     }
 
-    /// Where `value` stands, at the bounds of words.
+    /// The place of `value`, at word boundaries.
     pub(super) fn find(&self, value: &Self) -> Option<Span> {
         if !value.text.contains(char::is_alphanumeric) {
             return None;

@@ -1,4 +1,4 @@
-//! From a proposal, which nobody trusts, to a [`Call`], which only the [`Validator`] can make.
+//! From an untrusted proposal to a [`Call`], which only the [`Validator`] can make.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -34,17 +34,17 @@ use crate::{
     text::Span,
 };
 
-/// What a phone number has to be that nobody can have.
+/// What is expected in place of an impossible phone number.
 pub(crate) const POSSIBLE_PHONE: &str = "a possible phone number";
 
-/// What a strategy or a model server thinks was meant. Untrusted.
+/// What a strategy or a model server believes was meant. Untrusted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     pub function: FunctionId,
     pub arguments: Map<String, Value>,
 }
 
-/// A valid and complete call: it conforms to the function's schema, its values are canonical and grounded.
+/// A valid and complete call: it matches the function's schema, and its values are canonical and grounded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     function: FunctionId,
@@ -63,18 +63,18 @@ impl Call {
     }
 }
 
-/// One thing that keeps a proposal from being a call.
+/// One thing that prevents a proposal from becoming a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Violation {
     pub kind: ViolationKind,
-    /// JSON pointer into the arguments, `/shipping_address/city`; where something is missing, to where it belongs.
+    /// JSON pointer into the arguments, `/shipping_address/city`; for a missing value, its place.
     pub path: String,
-    /// What was found; `None` where it is missing.
+    /// The value that was found; `None` if it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<Value>,
     /// What would be right, in words that a model or a person can act on.
     pub expected: String,
-    /// What the words may mean, where they may mean several things: the person is asked which.
+    /// The possible meanings of ambiguous words: the person is asked which one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<Value>,
 }
@@ -84,7 +84,7 @@ impl Violation {
         Self { kind, path, found: found.map(report::brief), expected, readings: Vec::new() }
     }
 
-    /// Against the arguments as a whole.
+    /// About the arguments as a whole.
     pub(crate) fn of_all(expected: &str) -> Self {
         Self::new(ViolationKind::Schema, String::new(), None, expected.to_owned())
     }
@@ -104,15 +104,15 @@ pub enum ViolationKind {
     Unknown,
     /// Any other keyword of the schema.
     Schema,
-    /// A value that occurs nowhere in what was said.
+    /// A value that does not occur in what was said.
     Ungrounded,
-    /// A value that was said only to be ruled out ("no onions").
+    /// A value that was only mentioned to rule it out ("no onions").
     Negated,
     /// The words may mean several values ("at 6").
     Ambiguous,
 }
 
-/// A value of a slot, and where it comes from.
+/// A value of a slot, and its source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlotValue {
@@ -120,17 +120,17 @@ pub struct SlotValue {
     pub pointer: String,
     /// Canonical.
     pub value: Value,
-    /// The words that say so, where there are any.
+    /// The words for it, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Where they stand in the utterance of `turn`, in Unicode scalar values; `None` if they stand in an earlier one.
+    /// Their place in the utterance of `turn`, in Unicode scalar values; `None` if they are in an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
     /// Name of the recognizer that found it; `None` for free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recognizer: Option<String>,
     pub from: Source,
-    /// The turn of a conversation that brought it; 0 outside one.
+    /// The turn of the conversation that brought it; 0 outside a conversation.
     pub turn: u32,
     /// 0 to 1.
     pub confidence: f32,
@@ -146,15 +146,16 @@ pub struct SlotValue {
 pub enum Source {
     /// Said, in the utterance or before.
     Said,
-    /// One of the schema's choices, picked by a model without a word of the utterance that says so.
+    /// One of the schema's choices, picked by a model without words in the utterance for it.
     Choice,
     /// The schema's default or constant.
     Default,
     /// The slot's author lets a model write it (`grounding = "free"`).
     Generated,
-    /// Taken over from another function of the conversation.
+    /// Carried over from another function of the conversation.
     Carried,
-    /// Taken over from one that was cancelled, maybe because of this value: nothing is called with it unasked.
+    /// Carried over from a cancelled one, which was perhaps cancelled because of this value: calls with it need
+    /// confirmation.
     Withdrawn,
 }
 
@@ -172,13 +173,13 @@ impl SlotValue {
         Self { pointer, value, text: None, span: None, recognizer: None, from, turn: 0, confidence, unread: None }
     }
 
-    /// Where it lies in the schema.
+    /// Its slot's path.
     #[must_use]
     pub fn path(&self) -> SlotPath {
         SlotPath::of_pointer(&self.pointer)
     }
 
-    /// As it is known in this turn: what was said in an earlier one stands nowhere in the utterance.
+    /// The value as known in this turn: if it was said earlier, it has no place in the utterance.
     #[must_use]
     pub fn known_in(&self, turn: u32) -> Self {
         let is_said_now = self.turn == turn && self.text.is_some() && self.span.is_some();
@@ -195,29 +196,29 @@ impl SlotValue {
     }
 }
 
-/// What the validator says of a proposal.
+/// The validator's verdict on a proposal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     Valid {
         call: Call,
         /// One for each scalar of the call's arguments, in their order.
         grounded: Vec<SlotValue>,
-        /// Optional values that occur nowhere in what was said and were left out of the call.
+        /// Optional values that do not occur in what was said and were left out of the call.
         dropped: Vec<Violation>,
-        /// What was said only to be ruled out, and left out of the call.
+        /// Values that were only mentioned to rule them out, and were left out of the call.
         excluded: Vec<SlotValue>,
-        /// What was made fit, for the trace.
+        /// Coerced values, for the trace.
         coercions: Vec<Coercion>,
     },
     Invalid {
-        /// What is right of it: canonical and grounded.
+        /// The valid part: canonical and grounded.
         arguments: Map<String, Value>,
-        /// What is not; never empty. What is missing is reported by leaf (`/shipping_address/city`), also where the
+        /// The violations; never empty. Missing values are reported by leaf (`/shipping_address/city`), even if the
         /// whole object is absent.
         violations: Vec<Violation>,
         /// One for each scalar of `arguments`.
         grounded: Vec<SlotValue>,
-        /// What was said only to be ruled out; not among `arguments`.
+        /// Values that were only mentioned to rule them out; not in `arguments`.
         excluded: Vec<SlotValue>,
         coercions: Vec<Coercion>,
     },

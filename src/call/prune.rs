@@ -1,17 +1,17 @@
-//! Arguments without what is wrong of them.
+//! Removes invalid values from arguments.
 
 use serde_json::{Map, Value};
 
 use super::{Violation, ViolationKind};
 
-/// True if `outer` is the place of `path` or lies around it, or the other way round.
+/// True if one of the two places is the other or contains it.
 pub(super) fn is_within(path: &str, other: &str) -> bool {
     let (outer, inner) = if path.len() < other.len() { (path, other) } else { (other, path) };
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Takes the offending values out, and the containers that are empty for that. Something wrong with the whole
-/// arguments (`""`) takes nothing out.
+/// Removes the offending values, and containers that become empty. A violation of the arguments as a whole (`""`)
+/// removes nothing.
 pub(super) fn prune(arguments: &mut Map<String, Value>, violations: &[Violation]) {
     let mut paths: Vec<Vec<String>> = violations
         .iter()
@@ -20,7 +20,7 @@ pub(super) fn prune(arguments: &mut Map<String, Value>, violations: &[Violation]
             violation.path.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")).collect()
         })
         .collect();
-    // From the back, so that an item's place still holds after a later one is gone.
+    // From the back, so that an item's index stays valid after a later one is removed.
     paths.sort_by(|left, right| compare_paths(right, left));
     paths.dedup();
     for path in &paths {
@@ -33,7 +33,7 @@ pub(super) fn prune(arguments: &mut Map<String, Value>, violations: &[Violation]
     }
 }
 
-/// Removes what lies at `path`; true if `value` is empty after that and should go too.
+/// Removes what is at `path`; true if `value` becomes empty and should be removed too.
 fn remove(value: &mut Value, path: &[String]) -> bool {
     let Some((first, rest)) = path.split_first() else { return true };
     match value {

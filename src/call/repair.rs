@@ -1,5 +1,5 @@
-//! From what a model wrote to an object of arguments and a function that exists. Pure, idempotent, and without effect
-//! on what was right to begin with. Each repair has a name, which the trace carries.
+//! Reads what a model wrote as arguments and an existing function. Pure, idempotent, and without effect on valid input.
+//! Each repair has a name, which appears in the trace.
 
 use serde_json::{Map, Value};
 
@@ -8,12 +8,12 @@ use crate::{
     module::{Function, FunctionId, Module, squeeze},
 };
 
-/// The repair of a text that ended in the middle of its arguments, and of one that lacks nothing but brackets.
+/// The repair of a text that ended inside its arguments, and of one that only lacks brackets.
 pub(crate) use lenient::name::{MISSING_BRACKET, TRUNCATED};
 
 /// Longer text is not read.
 pub const MAX_TEXT: usize = 1 << 20;
-/// Members that wrap the arguments where a model repeats the whole call.
+/// Members that wrap the arguments if a model repeats the whole call.
 const WRAPPERS: [&str; 7] = ["arguments", "parameters", "args", "input", "kwargs", "function_call", "function"];
 /// Members that may stand beside a wrapper.
 const BESIDE: [&str; 8] = ["name", "tool", "tool_name", "function_name", "type", "id", "recipient_name", "description"];
@@ -22,19 +22,19 @@ const BESIDE: [&str; 8] = ["name", "tool", "tool_name", "function_name", "type",
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Repaired {
     pub arguments: Map<String, Value>,
-    /// Names of the repairs, each once; empty if the text was right as it stood.
+    /// Names of the repairs, without repetition; empty if the text was valid.
     pub repairs: Vec<&'static str>,
 }
 
-/// Text in which no arguments can be found. `Display` is fit to be sent back to the model.
+/// Text without recognisable arguments. `Display` can be sent back to the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the arguments must be one JSON object, but {0}")]
 pub struct Unreadable(&'static str);
 
 /// Reads the arguments of a call of `function`.
 ///
-/// Valid JSON that fits the function's properties is taken as it is. A member that the text ends in the middle of is
-/// dropped, never completed.
+/// Valid JSON that matches the function's properties is used unchanged. A member that the text ends inside is dropped,
+/// never completed.
 ///
 /// # Errors
 /// If `text` is neither an object nor something that can safely be read as one.
@@ -45,7 +45,7 @@ pub fn arguments(text: &str, function: &Function) -> Result<Repaired, Unreadable
     Ok(Repaired { arguments: read.arguments, repairs: repairs.0 })
 }
 
-/// Reads one JSON object, of whatever members.
+/// Reads one JSON object with any members.
 ///
 /// # Errors
 /// As [`arguments`].
@@ -59,7 +59,7 @@ pub fn object(text: &str) -> Result<Repaired, Unreadable> {
 }
 
 fn read_object(text: &str, repairs: &mut Repairs) -> Result<Map<String, Value>, Unreadable> {
-    // A string of JSON in a string of JSON shrinks at each step, so this ends.
+    // JSON within a JSON string gets shorter at each step, so this ends.
     let mut text = std::borrow::Cow::Borrowed(text.trim());
     loop {
         if text.is_empty() {
@@ -100,8 +100,8 @@ fn read_object(text: &str, repairs: &mut Repairs) -> Result<Map<String, Value>, 
     }
 }
 
-/// Takes the arguments out of `{"name": ..., "arguments": {...}}` and `{"get_weather": {...}}`, unless the function
-/// has a property of that name.
+/// Unwraps `{"name": ..., "arguments": {...}}` and `{"get_weather": {...}}`, unless the function has a property of that
+/// name.
 fn unwrap(mut object: Map<String, Value>, function: &Function, repairs: &mut Repairs) -> Map<String, Value> {
     let declared = |key: &str| function.parameters.pointer("/properties").and_then(|of| of.get(key)).is_some();
     loop {
@@ -132,17 +132,17 @@ fn unwrap(mut object: Map<String, Value>, function: &Function, repairs: &mut Rep
     }
 }
 
-/// A function's name as it was meant.
+/// The function that a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadName {
     pub function: FunctionId,
-    /// What it took; `None` if the name was right.
+    /// The repair that was needed; `None` if the name was right.
     pub repair: Option<&'static str>,
 }
 
-/// The function among `among` that a model means by `said`: its name, else the name in another case or with other
-/// separators, else one with a prefix more or less (`functions.get_weather`, `default_api:get_weather`).
-/// `None` if there is none, or if several fit equally well.
+/// The function among `among` that a model means by `said`: by its name, or else ignoring case and separators, or else
+/// with a missing or extra prefix (`functions.get_weather`, `default_api:get_weather`). `None` if there is none, or if
+/// several fit equally well.
 #[must_use]
 pub fn read_name(said: &str, module: &Module, among: &[FunctionId]) -> Option<ReadName> {
     let names = |id: FunctionId| {

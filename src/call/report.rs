@@ -1,4 +1,4 @@
-//! What a schema says against arguments, in the terms of a person.
+//! Schema errors of arguments, in words for people.
 
 use jsonschema::{
     ValidationError,
@@ -12,14 +12,14 @@ use super::{
 };
 use crate::module::Function;
 
-/// Violations that are reported; a model learns nothing from more.
+/// Most violations that are reported; more would not help a model.
 pub(super) const MAX_VIOLATIONS: usize = 50;
-/// Choices that an expectation spells out.
+/// Most choices that an expectation spells out.
 const MAX_CHOICES: usize = 20;
 /// Longest value that a violation repeats, in characters of its JSON.
 const MAX_FOUND: usize = 300;
 
-/// Everything that the schema says against `arguments`, in the terms of a person.
+/// All schema errors of `arguments`, in words for people.
 pub(super) fn errors(
     schema: &jsonschema::Validator,
     function: &Function,
@@ -87,14 +87,14 @@ impl Report<'_> {
         }
     }
 
-    /// What is wrong with the alternative that comes nearest, or what the alternatives are.
+    /// The errors of the nearest alternative, or else a list of the alternatives.
     fn union(&mut self, context: &[Vec<ValidationError<'static>>], path: &str, found: &Value, depth: usize) {
         let is_root = |error: &ValidationError<'_>| error.instance_path().as_str() == path;
         let wrong_type = |errors: &[ValidationError<'_>]| {
             errors.iter().any(|error| is_root(error) && matches!(error.kind(), Kind::Type { .. }))
         };
         let near: Vec<_> = context.iter().filter(|errors| !wrong_type(errors)).collect();
-        // A branch whose constant is another (a discriminator) was not meant.
+        // A branch with another constant (a discriminator) was not meant.
         let meant: Vec<_> = near
             .iter()
             .filter(|errors| !errors.iter().any(|error| matches!(error.kind(), Kind::Constant { .. })))
@@ -111,7 +111,7 @@ impl Report<'_> {
                 }
             }
             _ => {
-                // A report keeps one violation of a kind and place; here each alternative's words are wanted.
+                // A report keeps one violation per kind and place; here each alternative is needed.
                 let mut alternatives: Vec<Violation> = Vec::new();
                 for error in context.iter().flatten().filter(|error| is_root(error)).take(MAX_CHOICES) {
                     let mut one = Report { root: self.root, violations: Vec::new() };
@@ -131,7 +131,7 @@ impl Report<'_> {
         }
     }
 
-    /// Reports a missing member by its leaves, which are what can be asked for.
+    /// Reports a missing member by its leaves, which can be asked for.
     fn missing(&mut self, pointer: &str, depth: usize) {
         let schema = schemas_at(self.root, pointer).into_iter().next();
         let required = schema.map(required_members).unwrap_or_default();
@@ -186,7 +186,7 @@ fn worded(error: &ValidationError<'_>) -> (ViolationKind, String) {
 }
 
 fn required_members(schema: &Value) -> Vec<&str> {
-    // Members with a default are filled in by themselves.
+    // Members with a default are filled in automatically.
     let has_default = |key: &str| {
         schema.pointer("/properties").and_then(|of| of.get(key)).is_some_and(|of| of.get("default").is_some())
     };
@@ -194,7 +194,7 @@ fn required_members(schema: &Value) -> Vec<&str> {
     keys.filter(|key| !has_default(key)).collect()
 }
 
-/// What a schema wants, in words: its type or choices, and its description.
+/// What a schema expects, in words: its type or choices, and its description.
 fn describe(schema: &Value) -> String {
     let wanted = match (schema.get("enum").and_then(Value::as_array), schema.get("format").and_then(Value::as_str)) {
         (Some(choices), _) => one_of(choices),
@@ -260,7 +260,7 @@ fn listed(values: &[Value]) -> String {
     words.join(", ")
 }
 
-/// A value short enough to repeat; longer ones become the beginning of their JSON.
+/// A value short enough to repeat; a longer one becomes the beginning of its JSON.
 pub(super) fn brief(value: &Value) -> Value {
     let too_long = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => return value.clone(),

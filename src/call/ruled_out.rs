@@ -1,4 +1,4 @@
-//! What an utterance rules out: "no onions", and flags by their own name: "no sauce".
+//! What an utterance rules out: values ("no onions"), and flags by their own name ("no sauce").
 
 use super::words::kin;
 use crate::{
@@ -7,18 +7,18 @@ use crate::{
     text::{Span, Utterance, fold, name_words},
 };
 
-/// A part of the utterance that rules out what it names.
+/// A part of the utterance that rules something out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuledOut {
-    /// The words that say so: "no".
+    /// The negating words: "no".
     pub cue: Span,
     /// What they rule out: "onions".
     pub scope: Span,
-    /// Slots that hold what is left out: for them it is said like anything else.
+    /// Slots for things to leave out: for them it counts as said.
     pub said_for: Vec<SlotId>,
 }
 
-/// Where all words of a flag's name are ruled out, unless they are said elsewhere too.
+/// The place of a flag's name, if all its words are ruled out and not said elsewhere.
 #[must_use]
 pub fn flag_within(
     utterance: &Utterance,

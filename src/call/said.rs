@@ -1,4 +1,4 @@
-//! A text of the person, and where in it a value is said.
+//! A text of the person, with search for the places of values.
 
 use std::{borrow::Cow, cell::OnceCell};
 
@@ -15,18 +15,18 @@ use crate::{
     text::{Span, Utterance, fold},
 };
 
-/// Values of more words than this are only looked for as they stand.
+/// Longer values, in words, are only searched verbatim.
 const MAX_WORDS: usize = 200;
-/// How much of a value's letters must have been said, where its words are found in another order or with gaps.
+/// Share of a value's letters that must have been said if its words are found in another order or with gaps.
 const OVERLAP: f32 = 0.7;
-/// Letters of a word that may stand unsaid among others that were: the "CA" of "San Francisco, CA". What is longer says
-/// something of its own.
+/// Longest word, in letters, that may be unsaid among others that were said: the "CA" of "San Francisco, CA". A longer
+/// word has a meaning of its own.
 const UNSAID: usize = 2;
 
-/// Marks that are rare where people talk, and common where a reply was cut or misread.
+/// Marks that are rare in speech, and common where a reply was cut or misread.
 const SYNTAX: [char; 6] = ['"', '\\', '{', '}', '[', ']'];
 
-/// A text with what is looked up in it, made when it is first needed.
+/// A text with its lookup tables, which are made on first use.
 pub(super) struct Said<'a> {
     pub(super) text: Cow<'a, Utterance>,
     reader: &'a ValueReader,
@@ -36,7 +36,7 @@ pub(super) struct Said<'a> {
     words: OnceCell<Vec<Word>>,
 }
 
-/// A word, with its number in digits.
+/// A word, with numbers in digits.
 #[derive(Debug)]
 pub(super) struct Word {
     pub(super) folded: String,
@@ -76,13 +76,13 @@ impl<'a> Said<'a> {
         self.moments.get_or_init(|| self.reader.moments(&self.text))
     }
 
-    /// A value as [`Self::words`] are written.
+    /// A value in the form of [`Self::words`].
     fn written(&self, value: &str) -> InDigits {
         let value = Utterance::new(value.trim());
         InDigits::new(&value, &self.reader.quantities(&value))
     }
 
-    /// The same text without some parts. Places stay.
+    /// The same text without some parts. Positions stay valid.
     pub(super) fn without(&self, parts: &[Span]) -> Said<'a> {
         let is_out = |index: usize| parts.iter().any(|part| part.contains(Span::new(index, index + 1)));
         let text: String =
@@ -90,7 +90,7 @@ impl<'a> Said<'a> {
         Said::new(Cow::Owned(Utterance::new(&text)), self.reader)
     }
 
-    /// True if a word of `value` that weighs anything is in `whole`, and no longer here.
+    /// True if a significant word of `value` is in `whole`, but not here.
     pub(super) fn lacks_what_is_in(&self, value: &str, whole: &Said<'_>) -> bool {
         let folded = fold(value);
         let is_in = |source: &Said<'_>, wanted: &str| source.words().iter().any(|said| kin(&said.folded, wanted));
@@ -98,10 +98,10 @@ impl<'a> Said<'a> {
             .any(|(_, word)| !is_filler(word, self.languages()) && !is_in(self, word) && is_in(whole, word))
     }
 
-    /// Where `value` was said, and how surely. `is_open`: the schema does not offer it, and it may be any text.
+    /// The place of `value`, and a score. `is_open`: the schema does not offer it, and it may be any text.
     pub(super) fn find(&self, value: &Value, used: &[Span], is_open: bool) -> Option<(Span, f32)> {
         match value {
-            // "a" is in most sentences, and says nothing.
+            // "a" is in most sentences, and is no evidence.
             Value::String(text) if is_open && (is_empty(text, self.languages()) || self.lacks_syntax_of(text)) => None,
             Value::String(text) => self
                 .verbatim(text, used)
@@ -117,13 +117,12 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// True of a value with marks that JSON is written with and that were not said: what is left of a reply that was
-    /// not well-formed. Folding would not see them.
+    /// True for a value with JSON syntax that was not said: the remains of a malformed reply. Folding would not see it.
     fn lacks_syntax_of(&self, value: &str) -> bool {
         value.chars().any(|c| SYNTAX.contains(&c) && !self.text.text().contains(c))
     }
 
-    /// The folded value as it stands, at the bounds of words.
+    /// The folded value verbatim, at word boundaries.
     fn verbatim(&self, value: &str, used: &[Span]) -> Option<(Span, f32)> {
         let folded = fold(value.trim());
         if !folded.chars().any(char::is_alphanumeric) {
@@ -143,7 +142,7 @@ impl<'a> Said<'a> {
             }
             best = best.or(Some(span));
         }
-        // Letters whose marks fold away may end before their word does.
+        // Combining marks that fold away may make letters end before their word does.
         let same_word = || self.text.words().iter().copied().find(|word| self.text.slice(*word) == value.trim());
         let span = best.or_else(same_word)?;
         Some((span, if self.text.slice(span) == value { 1.0 } else { 0.98 }))
@@ -178,7 +177,7 @@ impl<'a> Said<'a> {
         best.map(|span| (span, 0.9))
     }
 
-    /// The value's words, anywhere, but for a few short ones. One with a digit, or one that negates, must be there.
+    /// The value's words in any places, except a few short ones. Words with digits and negations must be there.
     fn overlap(&self, value: &str) -> Option<(Span, f32)> {
         let folded = fold(value);
         let wanted: Vec<&str> = split_words(&folded).map(|(_, word)| word).collect();
@@ -193,7 +192,7 @@ impl<'a> Said<'a> {
             letters += weight;
             let times = self.words().iter().filter(|said| kin(&said.folded, word)).count();
             let is_said = times > 0;
-            // What is said once is no value that has it twice.
+            // A word said once is no evidence for a value that contains it twice.
             if is_said && wanted[..place].iter().filter(|before| kin(before, word)).count() >= times {
                 return None;
             }
@@ -217,8 +216,8 @@ impl<'a> Said<'a> {
         Some((span, 0.5 + 0.3 * (share - OVERLAP) / (1.0 - OVERLAP)))
     }
 
-    /// The shortest place that has all of these words, with few others among them: words that are scattered over a
-    /// sentence do not say what they would say together.
+    /// The shortest span that contains all of these words, with few others among them: words scattered over a sentence
+    /// do not mean what they would mean together.
     fn together(&self, wanted: &[&str]) -> Option<Span> {
         let words = self.words();
         let among = if wanted.len() < 3 { 0 } else { wanted.len() / 2 };
@@ -246,13 +245,13 @@ impl<'a> Said<'a> {
         best
     }
 
-    /// True if the value's words were said in a row, in other forms or with numbers in another writing.
+    /// True if the value's words were said in a row, with other endings or with numbers in another notation.
     pub(super) fn says_in_a_row(&self, value: &str) -> bool {
         self.in_words(value, &[]).is_some()
     }
 
     fn number(&self, wanted: f64, used: &[Span]) -> Option<(Span, f32)> {
-        // Another number by no more than what reckoning loses.
+        // Equal up to rounding errors.
         let equal = |left: f64, right: f64| (left - right).abs() <= 4.0 * f64::EPSILON * right.abs();
         let fits = |quantity: &&Quantity| {
             equal(quantity.value, wanted) || quantity.is_percent && equal(quantity.value / 100.0, wanted)
@@ -269,7 +268,7 @@ impl<'a> Said<'a> {
         if wanted.len() < 6 || value.chars().any(char::is_alphabetic) {
             return None;
         }
-        // A country's code is not said where it goes without saying.
+        // People leave out the country code if it is obvious.
         let unsaid = if value.trim_start().starts_with('+') { 4 } else { 0 };
         // A run of digits with the usual separators between them.
         let text = self.text.folded();
@@ -304,7 +303,7 @@ impl<'a> Said<'a> {
         is_said.then(|| self.moments().find_day(date)).flatten().map(|span| (span, 0.7))
     }
 
-    /// True if this time of day (`17:45`) was said, in either way of counting the hours.
+    /// True if this time of day (`17:45`) was said, in 12 or 24 hours.
     pub(super) fn says_time(&self, clock: &str) -> bool {
         clock.parse::<Time>().is_ok_and(|time| self.moments().says_time(time))
     }

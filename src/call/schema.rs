@@ -1,12 +1,12 @@
-//! What a JSON Schema says of one value: its types, its choices, and the schemas that speak of a place.
+//! Reads a JSON Schema for one value: its types, its choices, and the schemas of a place.
 
 use serde_json::{Map, Value};
 
 use crate::module::schema::may_be_null;
 
-/// Levels of `$ref`, unions and nesting that are followed.
+/// Most levels of `$ref`, unions and nesting that are followed.
 pub(super) const MAX_DEPTH: usize = 64;
-/// Branches of unions that are looked into at one place.
+/// Most union branches that are examined at one place.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// Follows `#/...` references, at most [`MAX_DEPTH`] of them.
@@ -23,7 +23,7 @@ pub(super) fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// Every schema that speaks of the value at `pointer`: through references, `allOf` and the branches of unions.
+/// Every schema that applies to the value at `pointer`: through references, `allOf` and the branches of unions.
 pub(super) fn schemas_at<'s>(root: &'s Value, pointer: &str) -> Vec<&'s Value> {
     let mut schemas = alternatives(root, root);
     for token in pointer.split('/').skip(1) {
@@ -42,7 +42,7 @@ pub(super) fn schemas_at<'s>(root: &'s Value, pointer: &str) -> Vec<&'s Value> {
     schemas
 }
 
-/// A schema and the branches that it is made of.
+/// A schema and its branches.
 fn alternatives<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
     let mut all = vec![resolve(root, schema)];
     let mut next = 0;
@@ -84,7 +84,7 @@ pub(super) fn has_type(schema: &Value) -> bool {
     schema.get("type").is_some()
 }
 
-/// The one type of a schema, `null` aside.
+/// The single type of a schema besides `null`.
 pub(super) fn only_type(schema: &Value) -> Option<&str> {
     match schema.get("type")? {
         Value::String(one) => Some(one),
@@ -99,7 +99,7 @@ pub(super) fn only_type(schema: &Value) -> Option<&str> {
     }
 }
 
-/// True if the value's JSON type is one that the schema takes.
+/// True if the schema accepts the value's JSON type.
 pub(super) fn accepts(schema: &Value, value: &Value) -> bool {
     if !has_type(schema) {
         return true;
@@ -129,12 +129,12 @@ pub(super) fn is_choice(schema: &Value, value: &Value) -> bool {
     choices(schema).is_some_and(|choices| choices.contains(&value))
 }
 
-/// What models write where there is no value.
+/// What models write for no value.
 pub(super) fn is_nothing(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(str::is_empty)
 }
 
-/// Equal as JSON Schema sees it: `3` and `3.0` are one number.
+/// Equal in JSON Schema: `3` and `3.0` are the same number.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
@@ -151,7 +151,7 @@ pub(super) fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// What a schema leaves no choice about: its default, its constant, or an object whose members are all decided.
+/// The only possible value: a default, a constant, or an object whose members are all determined.
 pub(super) fn decided(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
     if depth > MAX_DEPTH {
         return None;
@@ -167,7 +167,7 @@ pub(super) fn decided(root: &Value, schema: &Value, depth: usize) -> Option<Valu
     if let Some([only]) = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice) {
         return Some(only.clone());
     }
-    // What is required and may be null is how strict schemas write what may be left out.
+    // Strict schemas express optional members as required and nullable.
     if may_be_null(schema) {
         return Some(Value::Null);
     }

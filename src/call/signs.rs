@@ -1,18 +1,18 @@
-//! Holds a text that is grounded against what was said, sign by sign.
+//! Compares the signs of a grounded text with those that were said.
 //!
-//! Words are compared folded, which does not see signs: a quotation mark, a path, a mark without width or a line break
-//! that was added to a name would be a part of it all the same. So a value has the signs that were said, and no others.
+//! Words are compared folded, which ignores signs: a quotation mark, a path, a zero-width mark or a line break that was
+//! added to a name would become part of it. So a value may have only the signs that were said.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::text::fold;
 
-/// What numbers, days, times and lengths of time are written with.
+/// Signs in numbers, days, times and durations.
 const OF_NUMBERS: &str = "+-:.,/ %()TZPWYMDHS";
 
-/// The words as they were said in place of `value`, where it has signs, marks or an order that were not said; `None`
-/// where it may stand as it is. `words` are those that ground it, `all` is all that was said, and `in_a_row` tells
-/// whether the value's words were said one after the other.
+/// The words as they were said, to replace a `value` with signs, marks or an order that were not said; `None` if it may
+/// stay. `words` are those that ground it, `all` is everything that was said, and `in_a_row` tells whether the value's
+/// words were said one after the other.
 pub(super) fn as_said<'w>(value: &str, words: &'w str, all: &str, in_a_row: impl FnOnce() -> bool) -> Option<&'w str> {
     let written = plain(value);
     let is_same = letters(value) == letters(words);
@@ -25,7 +25,7 @@ pub(super) fn as_said<'w>(value: &str, words: &'w str, all: &str, in_a_row: impl
     (!is_kept).then_some(words)
 }
 
-/// In one case and one way of writing each character.
+/// Normalises case and character variants.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.nfkc().flat_map(char::to_lowercase) {
@@ -42,7 +42,7 @@ fn letters(text: &str) -> String {
     fold(text).chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// True if each sign of `value` stands in `words`, as often.
+/// True if each sign of `value` also occurs in `words`, at least as often.
 fn has_signs_of(value: &str, words: &str) -> bool {
     let signs = |text: &str| -> Vec<char> {
         let mut signs: Vec<char> = plain(text).chars().filter(|c| !c.is_alphanumeric() && *c != ' ').collect();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is put into a name, the name comes out.
+        /// Whatever is inserted into a name, the plain name results.
         #[test]
         fn no_sign_gets_through(at in 0_usize..=9, sign in "[\\p{P}\\p{S}\\p{Cf}\\p{Mn}\\n\\t]{1,3}") {
             let mut value = "Anna Lind".to_owned();

@@ -1,4 +1,4 @@
-//! The labels of a list by everything that people call them.
+//! The labels of a list by all their names.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use crate::{
     text::fold,
 };
 
-/// The labels of a list by everything that people call them.
+/// The labels of a list by all their names.
 #[derive(Debug, Clone, Default)]
 pub struct Synonyms {
-    /// By folded expression without separators; `None` where two labels share it.
+    /// By folded expression without separators; `None` if two labels share it.
     label_of: HashMap<Box<str>, Option<u32>>,
     labels: Vec<Value>,
 }
@@ -48,7 +48,7 @@ impl Synonyms {
         synonyms
     }
 
-    /// The one label that `text` stands for.
+    /// The only label that `text` names.
     #[must_use]
     pub fn label(&self, text: &str) -> Option<&Value> {
         let at = (*self.label_of.get(squeeze(&fold(text)).as_str())?)?;

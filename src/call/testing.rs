@@ -1,4 +1,4 @@
-//! Small modules for the tests of this part.
+//! Small modules for the tests of this layer.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

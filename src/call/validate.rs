@@ -1,4 +1,4 @@
-//! The one door to a [`Call`]: coerced, filled, checked against the schema, and grounded.
+//! The only way to make a [`Call`]: coerce, fill, check against the schema, and ground.
 
 use std::{
     collections::HashMap,
@@ -25,9 +25,9 @@ use crate::{
     recognize::ValueReader,
 };
 
-/// Up to this many functions are compiled with the module; of more, each at its first use.
+/// Up to this many functions are compiled with the module; in larger modules, each at its first use.
 const EAGER: usize = 256;
-/// What one proposal may hold; more is refused whole.
+/// Limits of a proposal; a larger one is refused as a whole.
 const MAX_NODES: usize = 2_000;
 const MAX_TEXT: usize = 256 << 10;
 const MAX_DEPTH: usize = 48;
@@ -44,7 +44,7 @@ pub struct Validator {
     reader: ValueReader,
     /// The names of the recognizers, by their ids.
     recognizers: Box<[Box<str>]>,
-    /// Of a date-time that names none: the module's, else UTC.
+    /// The zone of date-times without one: the module's, or else UTC.
     zone: TimeZone,
 }
 
@@ -55,7 +55,7 @@ struct Entry {
     slots: OnceLock<HashMap<SlotPath, SlotId>>,
     /// Slots with `grounding = "free"`.
     free: Box<[SlotId]>,
-    /// The lists that name a slot's values; a slot without any is not in it.
+    /// The lists of each slot's values; only slots that have some.
     synonyms: Box<[(SlotId, Lists)]>,
 }
 
@@ -65,10 +65,10 @@ impl fmt::Debug for Validator {
     }
 }
 
-/// Arguments held against a schema, without regard to what was said.
+/// Arguments checked against a schema, regardless of what was said.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// Coerced, with what was wrong taken out.
+    /// Coerced, without invalid values.
     pub arguments: Map<String, Value>,
     /// Empty if the arguments are valid and complete.
     pub violations: Vec<Violation>,
@@ -79,8 +79,8 @@ impl Validator {
     /// Compiles the schemas and the lists that coercion needs.
     ///
     /// # Errors
-    /// If a schema does not compile (the module's checks refuse these before). Of modules with more than 256 functions
-    /// a schema is compiled at its first use; one that does not compile makes every proposal invalid then.
+    /// If a schema does not compile (the module's checks refuse these earlier). In modules with more than 256 functions
+    /// a schema is compiled at its first use; if it does not compile, every proposal for it is invalid.
     pub fn compile(module: &Module) -> Result<Self, CompileError> {
         let mut lists: HashMap<usize, Arc<Synonyms>> = HashMap::new();
         let mut entries = Vec::with_capacity(module.functions.len());
@@ -102,14 +102,14 @@ impl Validator {
         })
     }
 
-    /// What reads the values of the module's language.
+    /// Reads values in the module's language.
     #[must_use]
     pub const fn reader(&self) -> &ValueReader {
         &self.reader
     }
 
-    /// Coerces what is safe to coerce, fills in what the schema decides by itself, checks against the schema, and
-    /// grounds each value in `evidence`. `function` is the one that the proposal names.
+    /// Coerces what is safe to coerce, adds values that the schema determines, checks against the schema, and grounds
+    /// each value in `evidence`. `function` is the one that the proposal names.
     #[must_use]
     pub fn validate(&self, function: &Function, proposal: Proposal, evidence: &Evidence<'_>) -> Verdict {
         let id = proposal.function;
@@ -148,7 +148,7 @@ impl Validator {
                     coercions,
                 };
             }
-            // A required value that was taken out is reported as what it was, not as missing too.
+            // A required value that was removed is reported with its violation, not also as missing.
             let taken: Vec<&str> = grounding.violations.iter().map(|violation| violation.path.as_str()).collect();
             violations = left;
             violations.retain(|violation| !taken.iter().any(|path| is_within(path, &violation.path)));
@@ -191,7 +191,7 @@ impl Validator {
         Checked { arguments, violations, coercions }
     }
 
-    /// The first step alone.
+    /// Only coerces.
     pub(super) fn coerced(
         &self,
         function: &Function,
@@ -253,7 +253,7 @@ impl Entry {
     }
 }
 
-/// Patterns run in linear time where the linear engine knows their syntax; look-around runs with a bounded number of
+/// Patterns run in linear time if the linear engine supports their syntax; look-around runs with a bounded number of
 /// steps. Nothing is fetched.
 fn compile_schema(schema: &Value) -> Result<jsonschema::Validator, String> {
     let options = || jsonschema::options().offline().should_validate_formats(true).with_format("time", is_time);
@@ -276,7 +276,7 @@ fn refused(expected: &str) -> Verdict {
     }
 }
 
-/// The limit that a proposal goes over, in words.
+/// The limit that a proposal exceeds, in words.
 fn over_limit(arguments: &Map<String, Value>) -> Option<String> {
     let mut stack: Vec<(&Value, usize)> = arguments.values().map(|value| (value, 1)).collect();
     let (mut nodes, mut text) = (0, arguments.keys().map(String::len).sum::<usize>());

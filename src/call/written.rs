@@ -1,4 +1,4 @@
-//! Values as models write them, read where there is one way to: what a schema's formats want is made of them.
+//! Reads values as models write them, if there is only one way to, and converts them to the schema's formats.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use serde_json::{Number, Value};
 
 use crate::{recognize::ValueReader, text::fold};
 
-/// A number as people write or say it, and the name of the coercion that makes a number of it.
+/// A number as people write or say it, and the name of the coercion that converts it.
 pub(super) fn read_number(text: &str, reader: &ValueReader) -> Option<(&'static str, f64)> {
     const SIGNS: [char; 4] = ['$', '€', '£', '¥'];
     let text = text.trim();
@@ -27,7 +27,7 @@ pub(super) fn read_number(text: &str, reader: &ValueReader) -> Option<(&'static 
     reader.number(number.strip_prefix('+').unwrap_or(number)).map(|value| (name, value))
 }
 
-/// A whole number within what every reader of JSON keeps exactly.
+/// A whole number in the range that every JSON reader keeps exactly.
 pub(super) fn whole(number: f64) -> Option<Value> {
     const LARGEST: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
@@ -38,7 +38,7 @@ pub(super) fn number_value(number: f64) -> Option<Value> {
     whole(number).or_else(|| Number::from_f64(number).map(Value::Number))
 }
 
-/// A truth value as YAML 1.1 writes it, which models do, too.
+/// A boolean in YAML 1.1 notation, which models use too.
 pub(super) fn read_boolean(text: &str) -> Option<bool> {
     match fold(text.trim()).as_str() {
         "true" | "yes" | "y" | "on" => Some(true),
@@ -47,8 +47,8 @@ pub(super) fn read_boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// What `text` is in one of the formats of JSON Schema, with the name of the coercion. A date-time without an offset is
-/// of `zone`.
+/// `text` in one of the formats of JSON Schema, with the name of the coercion. A date-time without an offset is in
+/// `zone`.
 pub(super) fn formatted(
     text: &str,
     format: &str,
@@ -67,7 +67,7 @@ pub(super) fn formatted(
     }
 }
 
-/// A date, also with a time that is midnight. An ISO date gives itself.
+/// A date, possibly with a time of midnight. An ISO date stands for itself.
 fn read_date(text: &str, reader: &ValueReader) -> Option<Date> {
     match text.strip_suffix('Z').unwrap_or(text).parse::<DateTime>() {
         Ok(moment) => (moment.time() == Time::midnight()).then(|| moment.date()),
@@ -81,7 +81,7 @@ fn read_moment(text: &str) -> Option<DateTime> {
     (text.contains(':') && !has_offset).then(|| text.parse().ok())?
 }
 
-/// `15:30:00`, with or without a fraction and an offset: what `format: time` takes here. RFC 3339 asks for an offset,
+/// `15:30:00`, with or without a fraction and an offset: what `format: time` accepts here. RFC 3339 requires an offset,
 /// but a time that people say has none.
 pub(super) fn is_time(text: &str) -> bool {
     static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {

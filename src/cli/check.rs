@@ -30,7 +30,7 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-/// What is found in one directory.
+/// The findings in one directory.
 #[derive(Debug, Serialize)]
 struct Checked {
     module: String,
@@ -39,9 +39,9 @@ struct Checked {
     errors: usize,
     warnings: usize,
     diagnostics: Diagnostics,
-    /// How slots are read that say nothing about it themselves.
+    /// Readings of slots that have no explicit settings.
     guessed: Vec<Guessed>,
-    /// What a call of each function does.
+    /// The effect of each function.
     effects: Vec<EffectReport>,
 }
 
@@ -82,7 +82,7 @@ fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
             effects = effects_of(&module);
             found.extend(unspoken(&module, config.embed.kind));
             found.extend(obstacles(&module, &config.actions)?);
-            // The checks should have found these already; a module that cannot be compiled must never pass.
+            // The checks should have found these errors already; a module that does not compile must never pass.
             if let Err(error) = Recognizers::compile(&module) {
                 found.push(does_not_compile(&error.to_string()));
             }
@@ -106,7 +106,7 @@ fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
     })
 }
 
-/// What is read as the words of the schema say, and not as a setting does.
+/// Readings that are derived from the schema's texts, and not from settings.
 fn guesses(module: &Module) -> Vec<Guessed> {
     let none = SlotSettings::default();
     let mut guessed = Vec::new();
@@ -139,7 +139,7 @@ fn effects_of(module: &Module) -> Vec<EffectReport> {
     module.functions.iter().map(of).collect()
 }
 
-/// What keeps calls from being made with this configuration; nothing where the client makes them.
+/// What would keep calls from being made with this configuration; empty if the client makes them.
 fn obstacles(module: &Module, options: &ActionOptions) -> Result<Vec<Diagnostic>, CliError> {
     let actor = Actor::open(options).map_err(|error| CliError::Setting(error.to_string()))?;
     let Some(actor) = actor else { return Ok(Vec::new()) };
@@ -159,7 +159,7 @@ fn obstacles(module: &Module, options: &ActionOptions) -> Result<Vec<Diagnostic>
     Ok(found.collect())
 }
 
-/// The bundled model speaks English alone.
+/// The bundled model only knows English.
 fn unspoken(module: &Module, kind: Kind) -> Option<Diagnostic> {
     let language = module.language();
     let is_spoken = kind != Kind::Bundled || language.to_ascii_lowercase().starts_with("en");

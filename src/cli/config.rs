@@ -23,7 +23,7 @@ pub(super) fn run(args: &ConfigArgs, config: &Config, read: &[String]) -> Result
     Ok(End::Done)
 }
 
-/// An `f32` of 0.35 comes out as 0.3499999940395355 otherwise.
+/// Otherwise an `f32` of 0.35 would be printed as 0.3499999940395355.
 fn shorten_floats(value: &mut toml::Value) {
     match value {
         toml::Value::Float(float) => *float = (*float * 1e6).round() / 1e6,

@@ -22,7 +22,7 @@ use crate::{
     understand::Understander,
 };
 
-/// Where a module keeps its own cases.
+/// Files of a module's own cases.
 const OWN_CASES: [&str; 3] = ["cases.jsonl", "cases.json", "dialogues.jsonl"];
 
 #[derive(Debug, Args)]
@@ -99,7 +99,7 @@ pub(super) fn run(args: &EvalArgs, mut config: Config) -> Result<End, CliError> 
         let evaluation = runtime()?.block_on(left_out(&config, &name, (args.seed, options.features)))?;
         return told(args, &evaluation, None);
     }
-    // Before the model is loaded: a wrong path should not cost seconds.
+    // Before the model is loaded: a wrong path should fail at once.
     let cases = read(&args.cases, &config.modules.root.join(name.as_str()))?;
     let (evaluation, curve) = runtime()?.block_on(async {
         if args.curve {
@@ -115,7 +115,7 @@ pub(super) fn run(args: &EvalArgs, mut config: Config) -> Result<End, CliError> 
     told(args, &evaluation, curve.as_ref())
 }
 
-/// Prints it, and writes the page if there is to be one.
+/// Prints the evaluation, and writes the page if requested.
 fn told(args: &EvalArgs, evaluation: &Evaluation, curve: Option<&Curve>) -> Result<End, CliError> {
     let shown = ReportOptions { top: args.top, errors: args.errors };
     if let Some(path) = &args.features {
@@ -223,7 +223,7 @@ async fn evaluate(
     Ok(evaluated?)
 }
 
-/// The local evaluation and the curve. A configured model server is not even connected to.
+/// The local evaluation and the curve. Does not even connect to a configured model server.
 async fn draw(
     config: &Config,
     name: &ModuleName,
@@ -244,7 +244,7 @@ async fn draw(
     Ok(drawn?)
 }
 
-/// Not `fresh`, which gives up on a build that takes longer than a request should.
+/// Not `fresh`, which gives up on a build that takes longer than a request may.
 async fn prepare(snapshots: &Snapshots, name: &ModuleName, config: &Config) -> Result<Arc<Snapshot>, CliError> {
     let progress = report::Progress::start(name.as_str());
     let prepared = snapshots.prepare(name, &|done, all| progress.at(done, all)).await;
@@ -254,7 +254,7 @@ async fn prepare(snapshots: &Snapshots, name: &ModuleName, config: &Config) -> R
     Ok(snapshot)
 }
 
-/// The named files, or else what the module has of its own.
+/// The named files, or else the module's own.
 fn read(named: &[PathBuf], module: &Path) -> Result<Cases, CliError> {
     let mut cases = Cases::default();
     for path in named {

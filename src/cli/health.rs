@@ -1,4 +1,4 @@
-//! Asks a running server whether it is alive: for containers, which have no other client inside.
+//! Asks a running server whether it is alive: for containers, which contain no other client.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -11,7 +11,7 @@ use clap::Args;
 use super::{CliError, End, report};
 use crate::http::HttpOptions;
 
-/// For connecting, asking and the answer together.
+/// Time limit for connecting, asking and the answer together.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub(super) struct HealthArgs {
     pub(super) url: Option<String>,
 }
 
-/// Where a server with these options answers, seen from the same machine.
+/// The address of a server with these options, as seen from the same machine.
 pub(super) fn url_of(options: &HttpOptions) -> String {
     if let Some(admin) = &options.admin {
         let local = admin.replacen("0.0.0.0:", "127.0.0.1:", 1).replacen("[::]:", "[::1]:", 1);
@@ -68,7 +68,7 @@ fn parts(url: &str) -> Option<(String, &str)> {
     Some((authority, path))
 }
 
-/// One request in plain HTTP/1.1; the full client of this crate is for model servers.
+/// One request in plain HTTP/1.1; this crate's full client is for model servers.
 fn status(authority: &str, path: &str) -> io::Result<u16> {
     let deadline = Instant::now() + PATIENCE;
     let left = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));

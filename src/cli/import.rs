@@ -48,7 +48,7 @@ impl ValueEnum for Format {
 }
 
 impl ImportArgs {
-    /// With nothing but what must be said.
+    /// Only with the required settings.
     pub(super) const fn plain(format: Format, path: PathBuf, into: PathBuf) -> Self {
         Self { format, path, into, language: None, hold_out: 0, force: false, all: false, json: false }
     }

@@ -16,7 +16,7 @@ pub(super) struct IndexArgs {
 
 pub(super) fn run(args: &IndexArgs, mut config: Config) -> Result<End, CliError> {
     let chosen = match &args.names[..] {
-        // Only a single one may be a directory: its parent becomes the root.
+        // Only a single argument may be a directory: its parent becomes the root.
         [one] => vec![target::resolve(one, &mut config.modules)?],
         several => several
             .iter()

@@ -1,4 +1,4 @@
-//! Keys, for a service that others reach.
+//! Manages keys, for a service that others can reach.
 
 use clap::{Args, Subcommand, ValueEnum};
 

@@ -35,7 +35,7 @@ pub(super) struct McpArgs {
 }
 
 impl McpArgs {
-    /// Then it is a server that tells of its everyday life; over stdio it is somebody's child.
+    /// With HTTP it is a server that logs its normal operation; over stdio it is a child process.
     pub(super) const fn listens(&self) -> bool {
         self.http.is_some()
     }
@@ -50,7 +50,7 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
     config.http.open |= args.open;
     let runtime = runtime()?;
     runtime.block_on(async {
-        // Before the model is loaded: an address that is taken should be told at once.
+        // Before the model is loaded: an occupied address should fail at once.
         let listener = match &args.http {
             Some(address) => {
                 let listener = listen(address).await?;
@@ -60,7 +60,8 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
             }
             None => None,
         };
-        // Heard from the start: as the first process of a container, nothing else would end us while the model loads.
+        // Signals are handled from the start: as the first process of a container, nothing else would stop us while the
+        // model loads.
         let mut stop = Box::pin(stop_signal()?);
         let core = tokio::select! {
             core = Core::open(&config) => core?,
@@ -101,14 +102,14 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
         warming.abort();
         served
     })?;
-    // A build that still runs, and a read of standard input that cannot be taken back, end with the process.
+    // Running builds, and a blocking read of standard input, end with the process.
     runtime.shutdown_background();
     Ok(End::Done)
 }
 
 fn names(arguments: &[String], config: &mut Config) -> Result<Vec<ModuleName>, CliError> {
     match arguments {
-        // Only a single one may be a directory: its parent becomes the root.
+        // Only a single argument may be a directory: its parent becomes the root.
         [one] => Ok(vec![target::resolve(one, &mut config.modules)?]),
         several => several
             .iter()
@@ -123,7 +124,7 @@ async fn listen(address: &str) -> Result<TcpListener, CliError> {
         .map_err(CliError::io(format!("cannot listen on {address}; --http wants HOST:PORT, such as 127.0.0.1:3003")))
 }
 
-/// The name in `HOST:PORT` under which it may be asked; the address of every interface is nobody's name.
+/// The host in `HOST:PORT` that clients may use; the address of all interfaces is not a host name.
 fn host(address: &str) -> Option<&str> {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
     (!matches!(host, "" | "0.0.0.0" | "::")).then_some(host)

@@ -1,4 +1,4 @@
-//! The command line: one verb, one file, one `run`. `report` is the only place that prints.
+//! The command line: one verb, one file, one `run`. Only `report` prints.
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
@@ -109,11 +109,11 @@ enum Verb {
     Man(completions::ManArgs),
 }
 
-/// How a command ended, where it did not fail.
+/// How a command ended, if it did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Done,
-    /// It did its work, and what it found is no success.
+    /// It did its work, and found problems.
     Findings,
 }
 
@@ -189,10 +189,10 @@ impl CliError {
     }
 }
 
-/// Parses the command line, runs the verb, and says how it ended.
+/// Parses the command line, runs the verb, and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Prints help, or what is wrong, and exits with 0 or 2 by itself.
+    // Prints help or the usage error, and exits with 0 or 2 by itself.
     let CommandLine { global, verb } = CommandLine::parse();
     match run(global, verb) {
         Ok(End::Done) => ExitCode::SUCCESS,
@@ -205,11 +205,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run(global: Global, verb: Verb) -> Result<End, CliError> {
-    // Needs only an address when it is given one, and is run every few seconds.
+    // With an explicit address it needs no configuration, and it is run every few seconds.
     if let Verb::Health(health::HealthArgs { url: Some(url) }) = &verb {
         return health::ask(url);
     }
-    // What only tells of the command line needs no configuration.
+    // Verbs about the command line itself need no configuration.
     match &verb {
         Verb::Completions(args) => return completions::complete(args, CommandLine::command()),
         Verb::Man(args) => return completions::manual(args, CommandLine::command()),
@@ -220,18 +220,18 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
     if let Some(root) = global.modules {
         config.modules.root = root;
     }
-    // Only a server tells of its everyday life; beside a one-time answer that would be noise.
+    // Only servers log their normal operation; beside a single answer that would be noise.
     if config.telemetry.level == "info" {
         let level = match &verb {
             Verb::Serve(_) => "info",
-            // The library tells of every message.
+            // The library logs every message.
             Verb::Mcp(args) if args.listens() => "info,rmcp=warn",
             _ => "warn",
         };
         level.clone_into(&mut config.telemetry.level);
     }
     if matches!(verb, Verb::Predict(_)) {
-        // It ends with its one answer, before anything could use what a probe finds.
+        // The command ends with its one answer, before a probe could be of use.
         config.llm.probe = false;
     }
     telemetry::start(&config.telemetry)?;
@@ -259,14 +259,14 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
     }
 }
 
-/// What every verb that understands something needs.
+/// Shared by every verb that understands utterances.
 struct Core {
     snapshots: Snapshots,
     understander: Understander,
 }
 
 impl Core {
-    /// Loads the embedding model; modules are loaded when they are asked for.
+    /// Loads the embedding model; modules are loaded on demand.
     async fn open(config: &Config) -> Result<Self, CliError> {
         let embedder = embed::open(&config.embed).await?;
         let servers = llm::connect(&config.llm)?;
@@ -279,7 +279,7 @@ impl Core {
     }
 }
 
-/// In the words of the terminal: refusals keep their diagnostics, an unknown name gets its neighbours.
+/// The error for the terminal: refusals keep their diagnostics, an unknown name gets similar ones.
 fn prepare_failed(error: PrepareError, snapshots: &Snapshots, config: &Config) -> CliError {
     match error {
         PrepareError::Unknown(name) => {

@@ -9,7 +9,7 @@ use crate::{
     module::{self, ModuleName},
 };
 
-/// Beside the modules, under a name that is no module's.
+/// Beside the modules, under a name that no module can have.
 const SCHEMAS: &str = ".schemas";
 
 const SCHEMA: &str = include_str!("new/schema.json");
@@ -70,7 +70,7 @@ pub(super) fn run(args: NewArgs, config: &Config) -> Result<End, CliError> {
     Ok(End::Done)
 }
 
-/// The JSON Schemas that the files name, for editors.
+/// Writes the JSON Schemas that the files refer to, for editors.
 fn write_schemas(directory: &Path) -> Result<(), CliError> {
     fs::create_dir_all(directory).map_err(CliError::io(directory.display().to_string()))?;
     for (file, schema) in module::schemas::all() {

@@ -29,7 +29,7 @@ pub(super) struct PredictArgs {
     json: bool,
 }
 
-/// By the same names as in requests and files, so that there is one list of them.
+/// Uses the same names as requests and files, so that there is only one list of them.
 pub(super) fn strategy(name: &str) -> Result<StrategyName, String> {
     serde_json::from_value(name.into()).map_err(|error| error.to_string())
 }
@@ -42,7 +42,7 @@ pub(super) fn run(args: PredictArgs, mut config: Config) -> Result<End, CliError
             core.snapshots.fresh(&name).await.map_err(|error| prepare_failed(error, &core.snapshots, &config))?;
         let request =
             TurnRequest { utterance: args.utterance, strategy: args.strategy, now: args.now, ..TurnRequest::default() };
-        // As the server answers what begins a conversation: confirmation and rules hold.
+        // Like the server at the beginning of a conversation: confirmations and rules apply.
         let state = State::new(&snapshot.module.name);
         let turn = core.understander.converse(&snapshot, &state, &request).await?.turn;
         let completion = ChatCompletion::new(&snapshot.module, &turn, Stamp::now());

@@ -1,4 +1,4 @@
-//! Asks the configured model servers what they really do.
+//! Measures what the configured model servers can do.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::{
     understand::best_strategy,
 };
 
-/// For one server: enough for a model that must first be loaded.
+/// Time limit for one server: enough to load a model first.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(super) fn run(args: &ProbeArgs, config: &Config) -> Result<End, CliError> {
         }
         let mut all = Vec::new();
         for (index, server) in servers.iter().enumerate() {
-            // The others have models of their own, as they have where a module names one.
+            // Other servers have models of their own, as they do when a module names one.
             let model = args.model.as_deref().filter(|_| index == 0);
             let result = server.probed(model, Instant::now() + PATIENCE).await;
             let probed = probed(server.describe(), model, result);
@@ -61,7 +61,7 @@ pub(super) fn run(args: &ProbeArgs, config: &Config) -> Result<End, CliError> {
     })
 }
 
-/// What came of probing a server, with what to say of it.
+/// The result of probing a server, with its explanation.
 fn probed(server: String, model: Option<&str>, result: Result<Report, LlmError>) -> Probed {
     let ok = result.is_ok();
     let found = match result {
@@ -74,7 +74,7 @@ fn probed(server: String, model: Option<&str>, result: Result<Report, LlmError>)
     Probed { server, asked_for: model.map(str::to_owned), ok, found }
 }
 
-/// What would put it right.
+/// A possible remedy.
 const fn hint(error: &LlmError) -> &'static str {
     match error {
         LlmError::Connect(_) => "is it running, and is `llm.base_url` its address?",

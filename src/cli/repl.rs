@@ -37,7 +37,7 @@ pub(super) struct ReplArgs {
     strategy: Option<StrategyName>,
 }
 
-/// What a line asks for.
+/// The meaning of an input line.
 #[derive(Debug, PartialEq, Eq)]
 enum Input<'a> {
     Nothing,
@@ -84,7 +84,7 @@ pub(super) fn run(args: &ReplArgs, mut config: Config) -> Result<End, CliError> 
     let mut editor = DefaultEditor::new().map_err(|error| terminal(&error))?;
     let history = history_file();
     if let Some(path) = &history {
-        // Absent at the first time.
+        // There is no history at the first run.
         editor.load_history(path).ok();
     }
     let mut last: Option<ChatCompletion> = None;
@@ -92,7 +92,7 @@ pub(super) fn run(args: &ReplArgs, mut config: Config) -> Result<End, CliError> 
     loop {
         let line = match editor.readline("> ") {
             Ok(line) => line,
-            // Gives the line up, as in a shell.
+            // Discards the line, as in a shell.
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => break,
             Err(error) => return Err(terminal(&error)),
@@ -154,7 +154,7 @@ async fn understand(
     Ok((ChatCompletion::new(&snapshot.module, &conversed.turn, Stamp::now()), conversed.state))
 }
 
-/// The turn after its own calls were made. Nobody sends a line twice, so that nothing of it is stored.
+/// The turn after its calls were made. Lines are never repeated by a client, so nothing is stored.
 async fn carried_out(snapshot: &Snapshot, actor: Option<&Actor>, conversed: Conversed) -> Conversed {
     let Some(actor) = actor else { return conversed };
     let deeds = understand::own_calls(snapshot, &conversed.turn, &[]);

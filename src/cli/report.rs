@@ -1,7 +1,6 @@
 //! Everything that is printed: answers to stdout, failures and progress to stderr.
 //!
-//! Colours on a terminal only, and never with `NO_COLOR`. A closed pipe ends the process quietly, as it does for
-//! others.
+//! Colours are used on a terminal only, and never with `NO_COLOR`. A closed pipe ends the process quietly, as is usual.
 
 use std::{
     fmt::Write as _,
@@ -23,7 +22,7 @@ use crate::{
     snapshot::BuildReport,
 };
 
-/// Colours, or none.
+/// Whether to print colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Style {
     colours: bool,
@@ -65,12 +64,12 @@ pub(super) fn line(text: &str) {
     finish(writeln!(io::stdout().lock(), "{text}"));
 }
 
-/// One pretty document.
+/// Prints one pretty document.
 pub(super) fn json(value: &impl Serialize) {
     line(&serde_json::to_string_pretty(value).expect("answers are structs, lists and maps with string keys"));
 }
 
-/// One line of many.
+/// Prints one line of JSON.
 pub(super) fn json_line(value: &impl Serialize) {
     line(&serde_json::to_string(value).expect("answers are structs, lists and maps with string keys"));
 }
@@ -85,7 +84,7 @@ pub(super) fn failure(error: &CliError) {
     finish(writeln!(io::stderr().lock(), "{text}"));
 }
 
-/// Whoever read us has left: there is nobody to tell.
+/// The reader of our output has left.
 fn finish(written: io::Result<()>) {
     if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
         std::process::exit(0);
@@ -105,15 +104,14 @@ pub(super) fn diagnostics(module: &str, found: &Diagnostics) {
     line(&text);
 }
 
-/// What the words of a schema say of how a slot is read: settings that an author may write down, or change.
+/// Readings of a slot that are derived from the schema's texts: settings that an author may write down, or change.
 #[derive(Debug, Serialize)]
 pub(super) struct Guessed {
     pub(super) slot: String,
     pub(super) settings: Vec<String>,
 }
 
-/// How slots are read, as their schema's words say.
-/// What a call of a function does, and where that is known from.
+/// The effect of a function, and how it is known.
 #[derive(Debug, Serialize)]
 pub(super) struct EffectReport {
     pub function: String,
@@ -121,7 +119,7 @@ pub(super) struct EffectReport {
     pub from: EffectSource,
 }
 
-/// One line for each effect and where it is known from.
+/// Prints one line for each effect and source.
 pub(super) fn effects(all: &[EffectReport]) {
     for effect in [FunctionEffect::Reads, FunctionEffect::Acts] {
         for from in EffectSource::ALL {
@@ -210,7 +208,7 @@ fn render_answer(answer: &ChatCompletion, style: Style) -> String {
             let _ = write!(text, "\n{}({})", style.bold(&call.function.name), call.function.arguments);
         }
     }
-    // What is said where nothing is asked stands beside the answer.
+    // A reply without a question is shown beside the answer.
     let says = |choice: &Choice| choice.message.content.is_some() || choice.message.tool_calls.is_some();
     if let Some(reply) = uptake.reply.as_deref().filter(|_| !answer.choices.iter().any(says)) {
         let _ = write!(text, "\n{}", style.bold(reply));
@@ -262,14 +260,14 @@ fn origin(value: &SlotValueBody) -> String {
     match (&value.text, value.span) {
         (Some(said), Some([start, end])) => {
             let finder = value.recognizer.as_deref().unwrap_or("free text");
-            // Debug, so that a control character in what was said does nothing to the terminal.
+            // Debug format, so that control characters in an utterance do not affect the terminal.
             format!("{said:?} at {start}..{end}, {finder}, {}", value.confidence)
         }
         _ => format!("{}, {}", value.from, value.confidence),
     }
 }
 
-/// What an import did; of what was kept only the number, unless `all`.
+/// The result of an import; only the number of kept parts, unless `all`.
 pub(super) fn imported(report: &import::Report, all: bool) {
     line(&render_imported(report, all, Style::of(&io::stdout())));
 }
@@ -302,7 +300,7 @@ fn render_imported(report: &import::Report, all: bool, style: Style) -> String {
         if fate == Fate::Kept && !all {
             continue;
         }
-        // One reason often holds for many places.
+        // One reason often applies to many places.
         let mut reasons: Vec<(&str, Vec<&import::Entry>)> = Vec::new();
         for entry in entries {
             match reasons.iter_mut().find(|(why, _)| *why == entry.why) {
@@ -331,7 +329,7 @@ fn render_imported(report: &import::Report, all: bool, style: Style) -> String {
     text
 }
 
-/// Beside the records, which may be on stdout.
+/// Printed to stderr, because the records may go to stdout.
 pub(super) fn exported(records: usize, unsaid: usize) {
     let mut text = count(records, "record");
     if unsaid > 0 {
@@ -383,12 +381,12 @@ fn render_mentions(answer: &ChatCompletion, style: Style) -> String {
     if text.is_empty() { "the recognizers found nothing".to_owned() } else { text }
 }
 
-/// One server, as it is printed.
+/// The result for one server, as it is printed.
 #[derive(Debug, Serialize)]
 pub(super) struct Probed {
-    /// Its model's name and its host.
+    /// The name of its model, and its host.
     pub(super) server: String,
-    /// What `--model` named.
+    /// The value of `--model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked_for: Option<String>,
     pub(super) ok: bool,
@@ -399,7 +397,7 @@ pub(super) struct Probed {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Found {
-    /// `strategy` is what `auto` uses where it asks this server.
+    /// `strategy` is the one that `auto` uses with this server.
     Report {
         strategy: &'static str,
         report: Box<Report>,
@@ -410,7 +408,7 @@ pub(super) enum Found {
     },
 }
 
-/// One server of several; an empty line keeps them apart.
+/// Prints one of several servers, separated by an empty line.
 pub(super) fn probed(probed: &Probed, is_first: bool) {
     let text = render_probed(probed, Style::of(&io::stdout()));
     line(&if is_first { text } else { format!("\n{text}") });
@@ -473,12 +471,12 @@ fn properties(report: &Report, strategy: &str) -> [(&'static str, String); 8] {
     ]
 }
 
-/// What a server says does nothing to the terminal.
+/// A server's text must not affect the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
-/// A bar on stderr while texts are embedded; nothing where that is not a terminal.
+/// A progress bar on stderr while texts are embedded; nothing if stderr is not a terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
 }

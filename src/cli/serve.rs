@@ -38,13 +38,14 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
     config.check().map_err(CliError::Setting)?;
     let runtime = runtime()?;
     runtime.block_on(async {
-        // Before the model is loaded: a port that is taken should be told at once.
+        // Before the model is loaded: an occupied port should fail at once.
         let (listener, address) = listen(&config.http).await?;
         let admin = match &config.http.admin {
             Some(admin) => Some(listen_for_operators(admin, &config.http).await?),
             None => None,
         };
-        // Heard from the start: as the first process of a container, nothing else would end us while the model loads.
+        // Signals are handled from the start: as the first process of a container, nothing else would stop us while the
+        // model loads.
         let mut stop = Box::pin(stop_signal()?);
         let core = tokio::select! {
             core = Core::open(&config) => core?,
@@ -60,7 +61,7 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
         let tokens = conversations.tokens();
         let (snapshots, understander) = (core.snapshots.clone(), core.understander.clone());
         let app = AppState::new(core.snapshots, core.understander, http, turns.clone(), conversations);
-        // The same modules as tools for agents, beside the routes, by the same keys and under the same limits.
+        // The same modules as tools for agents, beside the routes, with the same keys and limits.
         let options = McpOptions { offer: Offer::All, local: false };
         let agents = McpServer::new(snapshots, understander, turns, tokens, options, Arc::new(app.clone()));
         let mounted = Mounted::at(mcp::PATH, mcp::http_service(agents, config.http.body_bytes));
@@ -68,7 +69,7 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
         http::serve(listener, admin, app, Some(mounted), stop).await;
         Ok::<(), CliError>(())
     })?;
-    // Builds that still run are cut off: what they wrote so far is checked when it is read.
+    // Running builds are cut off: what they have written is checked when it is read.
     runtime.shutdown_background();
     tracing::info!("stopped");
     Ok(End::Done)
@@ -93,7 +94,7 @@ async fn listen_for_operators(admin: &str, options: &HttpOptions) -> Result<TcpL
     Ok(listener)
 }
 
-/// Agents wait where others wait, and have no more at once than their key has.
+/// Agents queue like other clients, and run no more calls at once than their key allows.
 impl Admission for AppState {
     fn admit<'a>(&'a self, from: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>> {
         async move {
@@ -108,11 +109,10 @@ impl Admission for AppState {
     }
 }
 
-/// Others reach an address that is not this machine's own: there must be keys for them, or somebody must have said that
-/// there need be none.
+/// Refuses an address that others can reach, unless there are keys or the configuration says that none are needed.
 ///
 /// # Errors
-/// If neither is so.
+/// If there are no keys and `http.open` is not set.
 pub(super) fn guarded(address: &SocketAddr, options: &HttpOptions) -> Result<(), CliError> {
     let known = keys::read(&options.keys).map_err(|error| CliError::Setting(error.to_string()))?;
     if address.ip().to_canonical().is_loopback() || options.open || !known.is_empty() {
@@ -143,7 +143,7 @@ pub(super) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static,
 #[expect(clippy::unnecessary_wraps, reason = "fails on other systems")]
 pub(super) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, CliError> {
     Ok(async {
-        // Without a way to hear of it, only the end of the process stops the server.
+        // If signals cannot be received, only the end of the process stops the server.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

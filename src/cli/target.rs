@@ -5,8 +5,8 @@ use crate::{module::ModuleName, snapshot::ModulesOptions};
 
 /// What `MODULE` means: a name under the modules root, or a directory.
 ///
-/// With a separator, or `.` or `..`, it is a directory. Otherwise it is a name if the root has it, else a directory if
-/// there is one, else a name all the same (which is then unknown). A directory's parent becomes the root.
+/// With a separator, or as `.` or `..`, it is a directory. Otherwise it is a name if the root has it, or else a
+/// directory if there is one, or else an (unknown) name. A directory's parent becomes the root.
 pub(super) fn resolve(argument: &str, options: &mut ModulesOptions) -> Result<ModuleName, CliError> {
     let is_path = argument == "." || argument == ".." || argument.contains(std::path::is_separator);
     if !is_path {
@@ -28,7 +28,7 @@ pub(super) fn resolve(argument: &str, options: &mut ModulesOptions) -> Result<Mo
     Ok(name)
 }
 
-/// The name under which a directory is checked: its own, with everything else made `_`.
+/// The name under which a directory is checked: its own, with invalid characters replaced by `_`.
 pub(super) fn name_of(directory: &Path) -> ModuleName {
     let full = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let last = full.file_name().map(|last| last.to_string_lossy().into_owned()).unwrap_or_default();

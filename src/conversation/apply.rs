@@ -1,4 +1,4 @@
-//! What a turn does to a conversation. Pure.
+//! Applies the acts of a turn to a conversation. Pure.
 
 use super::{
     merge::{Said, merged},
@@ -15,71 +15,72 @@ use crate::{
 /// One thing that an utterance does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
-    /// Says something of a function, and opens its form if there is none. `another`: it is a further request, however
-    /// many of this function are open.
+    /// Gives values for a function, and opens its form if there is none. `another`: this is a further request, even if
+    /// forms of this function are open.
     Inform { function: FunctionId, said: Said, another: bool },
-    /// What was called last, once more, but for what is said now.
+    /// Repeats the last call with the values given now.
     Again { said: Said },
-    /// What was called last is to be told.
+    /// Asks what was called last.
     Recount,
-    /// Yes to what will be done.
+    /// Confirms what is about to be done.
     Yes,
-    /// No to it, with no word on what would be right.
+    /// Rejects it, without saying what would be right.
     No,
-    /// Nothing is to be said of these places.
+    /// Declines to give values for these places.
     Leave { pointers: Vec<String> },
-    /// The form that is being filled is given up.
+    /// Gives up the active form.
     Cancel,
-    /// None of these functions was meant, of which one seemed to be.
+    /// One of these functions seemed to be meant, but none was.
     Forget { functions: Vec<String> },
-    /// The form that is being filled begins anew.
+    /// Starts the active form again.
     Restart,
-    /// Of a value only the place was named ("change the address"): it is asked for.
+    /// Names only the place of a value ("change the address"): the value is asked for.
     Clear { place: String },
-    /// What is known, or what was asked, is to be said again.
+    /// Asks to hear again what is known or what was asked.
     Recall,
-    /// The form that waits under the one that is being filled goes on.
+    /// Continues the form that waits under the active one.
     Resume,
-    /// Nothing but a courtesy ("thanks", "one moment", "why?"), which is no try to answer.
+    /// A mere courtesy ("thanks", "one moment", "why?"), which does not count as an attempt to answer.
     Polite,
-    /// A person is asked for. What is open stays as it is.
+    /// Asks for a human. What is open stays as it is.
     HandOver,
 }
 
-/// What came of a turn's acts.
+/// The effect of a turn's acts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Applied {
-    /// There was any act.
+    /// The turn had at least one act.
     pub has_acts: bool,
     /// The turn brought something: a value, an answer, an end.
     pub is_understood: bool,
-    /// A form is another one than before.
+    /// A form has changed.
     pub is_changed: bool,
-    /// What was asked is to be asked again, not in vain.
+    /// The question is to be asked again, without counting a failed try.
     pub is_repeat: bool,
-    /// The same, after a word to what was polite.
+    /// The same, after a reply to a courtesy.
     pub is_polite: bool,
-    /// A person takes over who was asked for.
+    /// A human takes over, as requested.
     pub is_handed_over: bool,
     /// Functions that were cancelled.
     pub cancelled: Vec<String>,
-    /// What was cancelled, or refused, would only have repeated or changed what was done: that stays as it is.
+    /// A form was cancelled or refused that would only have repeated or changed what was done: the last call stays as
+    /// it is.
     pub is_left_as_done: bool,
     /// The person is told what was done.
     pub is_recounted: bool,
-    /// The form was begun anew.
+    /// The form was started again.
     pub is_restarted: bool,
-    /// Slots that are needed, and that the person would leave out.
+    /// Required slots that the person wanted to leave out.
     pub needed: Vec<String>,
-    /// What explains the turn beside its values.
+    /// Explanations of the turn, beside its values.
     pub notes: Vec<String>,
 }
 
-/// Does what `acts` say, in their order. Nothing is expected afterwards. `carry`: values may be taken over from one
-/// function to another.
+/// Applies `acts` in order. Afterwards no question is pending. `carry`: values may be carried over from one function to
+/// another.
 pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[Act], carry: bool) -> Applied {
     let expected = state.expects.take();
-    // Values of forms that are open, or were up to now, may be taken over as those of calls are.
+    // Values of forms that are open, or were until now, may be carried over like those of calls.
     let open: Option<Vec<Carried>> = carry.then(|| state.forms.iter().flat_map(Form::carried).collect());
     let mut applied = Applied { has_acts: !acts.is_empty(), ..Applied::default() };
     for act in acts {
@@ -95,7 +96,7 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
             Act::Yes => {
                 if let Some(form) = state.forms.last_mut() {
                     form.confirmation = Confirmation::Given;
-                    // What was read out and agreed to is in no doubt any more.
+                    // Values that were read out and confirmed are no longer in doubt.
                     form.slots.iter_mut().for_each(|slot| slot.unread = None);
                     applied.is_understood = true;
                 }
@@ -155,7 +156,7 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
     applied
 }
 
-/// Opens the form of what was called last anew, with what is said in place of what was.
+/// Reopens the form of the last call, with what is said now in place of its values.
 fn again(state: &mut State, module: &Module, said: &Said, applied: &mut Applied) {
     let Some(called) = &state.last_call else { return };
     let Some(id) = module.function_named(&called.function) else { return };
@@ -169,10 +170,10 @@ fn again(state: &mut State, module: &Module, said: &Said, applied: &mut Applied)
     applied.is_understood = true;
 }
 
-/// Times that a slot is asked for which nobody has to give: once, and once more in other words.
+/// How often an optional slot is asked for: once, and once more in other words.
 const OPTIONAL_TRIES: u32 = 2;
 
-/// Leaves out what was asked for twice, in vain, and nobody has to give.
+/// Skips optional slots that were asked for twice without an answer.
 fn leave_unanswered(state: &mut State, module: &Module, pointers: &[String]) {
     let Some(form) = state.forms.last_mut() else { return };
     let Some(id) = module.function_named(&form.function) else { return };
@@ -185,7 +186,7 @@ fn leave_unanswered(state: &mut State, module: &Module, pointers: &[String]) {
 
 fn cancel(state: &mut State, (module, validator): (&Module, &Validator), applied: &mut Applied) {
     if repeats_done(state, module, validator) {
-        // It was never asked for by itself: what was called stays the last thing that was done.
+        // The form was never requested by itself, so the last call stays the last thing that was done.
         applied.cancelled.extend(state.forms.pop().map(|form| form.function));
         applied.is_left_as_done = true;
         applied.is_understood = true;
@@ -195,14 +196,14 @@ fn cancel(state: &mut State, (module, validator): (&Module, &Validator), applied
     }
 }
 
-/// The form that is being filled would only repeat or change what was done.
+/// Whether the active form would only repeat or change what was done.
 fn repeats_done(state: &State, module: &Module, validator: &Validator) -> bool {
     let verdict = state.forms.last().map(|form| verdict_on(form, state, module, validator));
     matches!(verdict, Some(Verdict::AskWithDone | Verdict::TellDone))
         || state.forms.last().is_some_and(|form| form.origin == Origin::Change)
 }
 
-/// What is refused is changed before it is put again; what was doubtful anyway was not meant.
+/// After a no, a form is changed before it is proposed again; a doubtful form is dropped.
 fn refuse(state: &mut State, knowledge: (&Module, &Validator), applied: &mut Applied) {
     let is_doubtful = state.forms.last().is_some_and(|form| form.is_doubtful);
     if is_doubtful || repeats_done(state, knowledge.0, knowledge.1) {
@@ -244,14 +245,14 @@ fn inform(
         applied.notes.push(format!("`{path}` stays as it is: {} is not sure enough", declined.value));
     }
     let has_said = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.values.is_empty();
-    // Who says once more what was refused wants it put again.
+    // Repeating what was refused asks to propose it again.
     if merged.is_changed || has_said && merged.form.confirmation == Confirmation::Refused {
         merged.form.confirmation = Confirmation::Open;
     }
     if merged.is_changed {
         merged.form.tries.clear();
     }
-    // What was said before and is taken up now is heard.
+    // Earlier lines count as heard once a form takes them up.
     if is_new {
         state.lines.iter_mut().for_each(|line| line.is_unheard = false);
     }
@@ -265,13 +266,13 @@ fn inform(
     state.forms.push(merged.form);
 }
 
-/// How many forms this turn has opened.
+/// The number of forms that this turn has opened.
 fn opened_now(state: &State) -> u32 {
     let of_turn = state.forms.iter().filter(|form| form.opened == state.turn);
     of_turn.map(|form| form.after + 1).max().unwrap_or_default()
 }
 
-/// Optional slots are left out; a required one stays, and is asked for again.
+/// Skips optional slots; a required one stays, and is asked for again.
 fn leave(state: &mut State, module: &Module, validator: &Validator, pointers: &[String], applied: &mut Applied) {
     let Some(form) = state.forms.last_mut() else { return };
     let lacking = completed(form, module, validator).and_then(|completed| completed.call.err()).unwrap_or_default();
@@ -289,8 +290,8 @@ fn leave(state: &mut State, module: &Module, validator: &Validator, pointers: &[
     }
 }
 
-/// Values of other functions of this conversation for required slots that are empty: of a slot that is declared to be
-/// shared, or that a recognizer of the module's own finds under the same name.
+/// Values from other functions of this conversation for required slots that are empty: slots that are declared shared,
+/// or slots of the same name that one of the module's own recognizers fills.
 fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried], turn: u32) -> Vec<SlotValue> {
     let function = module.function(id);
     let is_empty = |slot: &Slot| !form.has(&slot.path);
@@ -304,7 +305,7 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried]
         let mut same = known.iter().rev().filter(|one| holds_the_same(module, (id, slot), one));
         let latest = same.next()?;
         let pointer = function.slot(slot).path.pointer();
-        // A value that something was called with is right, whatever else was cancelled.
+        // A value that was used in a call is right, even if another form with it was cancelled.
         let is_withdrawn = |one: &Carried| one.filled.from == Source::Withdrawn;
         let is_agreed = |one: &Carried| !is_withdrawn(one) && one.filled.value == latest.filled.value;
         let is_doubtful = is_withdrawn(latest) && !same.any(|one| is_agreed(one));
@@ -331,14 +332,14 @@ fn holds_the_same(module: &Module, (id, slot): (FunctionId, SlotId), carried: &C
         first.filter(|(_, kind)| !matches!(kind, RecognizerKind::Builtin(_))).map(|(id, _)| id)
     };
     let is_same = is_own(slot).is_some() && is_own(slot) == is_own(from) && slot.choices.is_empty();
-    // What changes a call is about the same things as that.
+    // A function that changes a call is about the same things as the call.
     let own = module.settings.functions.get(&module.function(id).name);
     let changes = own.is_some_and(|own| own.changes.as_deref() == Some(carried.function.as_str()));
     (is_same || changes) && slot.label() == from.label()
 }
 
 impl State {
-    /// The places that were asked for, of this function.
+    /// The places of this function that were asked for.
     #[must_use]
     pub fn asked(&self, function: &str) -> &[String] {
         match &self.expects {

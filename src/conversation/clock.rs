@@ -1,4 +1,4 @@
-//! The time by which consents, calls and sessions are remembered.
+//! The clock by which consents, calls and sessions are remembered.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -7,19 +7,19 @@ use std::{
 
 use jiff::Timestamp;
 
-/// A clock that never goes back: where the machine's clock is put back, it goes on from where it was. What was too old
-/// once stays too old, and what was swept as too old counts no more. Cheap to clone; clones share.
+/// A clock that never goes back: if the machine's clock is set back, it continues from its last time. So what has
+/// expired stays expired. Clones are cheap and share it.
 #[derive(Clone)]
 pub struct Clock(Arc<Inner>);
 
 struct Inner {
     wall: Box<dyn Fn() -> Timestamp + Send + Sync>,
-    /// The latest time that was told, and when.
+    /// The latest time that was returned, and when.
     told: Mutex<(Timestamp, Instant)>,
 }
 
 impl Clock {
-    /// Over a clock that may be set.
+    /// A clock over the given wall clock, which may be set.
     #[must_use]
     pub fn new(wall: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let told = Mutex::new((wall(), Instant::now()));
@@ -37,7 +37,7 @@ impl Clock {
     }
 }
 
-/// Over the machine's clock.
+/// A clock over the machine's clock.
 impl Default for Clock {
     fn default() -> Self {
         Self::new(Timestamp::now)

@@ -1,29 +1,32 @@
-//! What one turn says of a function, brought together with what is known of it. Pure.
+//! Merges what one turn says of a function into its form. Pure.
 //!
 //! - A new value fills an empty place.
-//! - Another value for a filled place replaces it where it is meant to (a correction, or the answer to a question about
-//!   it), or where it is certain. What is ambiguous does not overwrite what is certain.
-//! - What is ruled out or taken back is removed. Nothing else ever goes: not by silence, not by an empty text.
-//! - Items of arrays are those that were said before: a value that belongs to one of them joins it, others are new.
+//! - Another value for a filled place replaces the old one if it is meant to (a correction, or the answer to a question
+//!   about it), or if it is certain. An ambiguous value does not overwrite a certain one.
+//! - Values that are ruled out or taken back are removed. Nothing else is ever removed: not by silence, not by an empty
+//!   text.
+//! - A value that belongs to a known item of an array joins it; others make new items.
 //!
 //! In detail:
 //!
-//! - **Ambiguous** is a confidence below `CERTAIN`. Where the value that is there is ambiguous too, the surer one
-//!   holds, and the later one if both are as sure. A default gives way to all else. Defaults and what is carried over
+//! - **Ambiguous** means a confidence below `CERTAIN`. If the existing value is ambiguous too, the surer one stays, and
+//!   the later one if both are equally sure. A default gives way to anything else. Defaults and carried-over values
 //!   fill empty places only, and make no items; what a model chose or wrote does not replace what was said, unless it
 //!   is meant to.
 //! - **Which item** a value belongs to: the one that was asked about; with [`Manner::Add`] a new one; the one with the
-//!   same name (its first required value that does not count), and of several the one that differs least; for another
-//!   name the only item if it is corrected, else one that has no name yet, else a new one; without a name the one that
-//!   the latest turn was about. Where several are as likely, the values are declined. No two items of one utterance are
-//!   one item of the form.
-//! - **A portion** of an item becomes an item of its own, with the item's other values, if the item says how many there
-//!   are of it and these are more. It is a correction of these.
-//! - **Lists of scalars** get what they do not have yet. A correction by one value replaces an only one.
-//! - **What is not valid** waits aside until its place gets a valid value, and changes no other value. But a correction
-//!   takes the old value away also if the new one is not valid: nobody wants it any more.
-//! - **Ruled out** values go, an item with the one that names it, and are remembered until they are said again.
-//! - **Items are counted without gaps**. What is aside or ruled out and about no item that is there has `-` for it.
+//!   same name (its first required value that is not a count), and of several the one that differs least; for another
+//!   name the only item if it is corrected, or else one without a name, or else a new one; without a name the item that
+//!   the latest turn was about. If several are equally likely, the values are declined. Two items of one utterance are
+//!   never the same item of the form.
+//! - **A portion** of an item becomes an item of its own, with the item's other values, if the item has a count that is
+//!   larger than the portion. The values correct that portion.
+//! - **Lists of scalars** get the values that they do not have yet. A correction by one value replaces a single one.
+//! - **Invalid values** wait aside until their place gets a valid value, and change no other value. But a correction
+//!   removes the old value even if the new one is invalid: the old one is no longer wanted.
+//! - **Ruled-out values** are removed, an item together with the value that names it, and are remembered until they are
+//!   said again.
+//! - **Items are numbered without gaps**. A value that is aside or ruled out and belongs to no existing item has `-` in
+//!   place of the number.
 
 mod draft;
 mod items;
@@ -54,25 +57,25 @@ pub struct Said {
     pub turn: u32,
     /// Probability that the function is meant, 0 to 1.
     pub confidence: f32,
-    /// It is not sure enough that the function is meant to call it unasked.
+    /// The function is not certain enough to be called without asking.
     pub is_doubtful: bool,
-    /// How the form comes about, if this opens it.
+    /// The origin of the form, if this opens it.
     pub origin: Origin,
-    /// Valid values. Items of arrays are counted from 0 within the utterance, whatever the form has.
+    /// Valid values. Array items are numbered from 0 within the utterance, independently of the form.
     pub values: Vec<SlotValue>,
     pub invalid: Vec<Aside>,
-    /// What was said only to be ruled out.
+    /// Values that were only mentioned to rule them out.
     pub excluded: Vec<SlotValue>,
     pub manner: Manner,
     pub removed: Vec<Removal>,
     /// JSON pointers of the places that were asked for, `/dishes/1/size`.
     pub asked: Vec<String>,
-    /// "One of them large": of an item that the form has so many of, this many get the values.
+    /// "One of them large": the values apply to this many of an item with a larger count.
     pub portion: Option<u64>,
 }
 
 impl Said {
-    /// It says nothing of the form's values.
+    /// Drops everything that it says of the form's values.
     pub fn clear(&mut self) {
         self.values.clear();
         self.invalid.clear();
@@ -80,45 +83,45 @@ impl Said {
         self.removed.clear();
     }
 
-    /// It says something of the form's values.
+    /// Whether it says anything of the form's values.
     #[must_use]
     pub fn brings_something(&self) -> bool {
         !(self.values.is_empty() && self.invalid.is_empty() && self.excluded.is_empty() && self.removed.is_empty())
     }
 }
 
-/// How values are meant towards those that are there.
+/// How new values relate to existing ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Manner {
-    /// Nothing says so.
+    /// The utterance does not say.
     #[default]
     Fill,
-    /// In their place: "no, I meant 9".
+    /// They replace them: "no, I meant 9".
     Correct,
-    /// Beside them: "and another".
+    /// They come in addition: "and another".
     Add,
 }
 
 /// What is taken back.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Removal {
-    /// Whatever the places at or below this pointer hold, `/dishes/1`.
+    /// Everything at or below this pointer, such as `/dishes/1`.
     Place(String),
-    /// This value, wherever a slot of this path holds it; an item goes with the value that names it.
+    /// This value, wherever a slot of this path holds it; the value that names an item removes the whole item.
     Value { path: String, value: serde_json::Value },
 }
 
-/// What came of it.
+/// The result of merging.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
     pub form: Form,
-    /// A value of the form is another one than before, or came, or went.
+    /// A value of the form was changed, added or removed.
     pub is_changed: bool,
-    /// Values that were too ambiguous to overwrite what is there.
+    /// Values that were too ambiguous to overwrite existing ones.
     pub declined: Vec<SlotValue>,
 }
 
-/// Below this confidence a value is ambiguous.
+/// Values below this confidence are ambiguous.
 pub(crate) const CERTAIN: Certainty = Certainty::Guessed;
 
 /// See [the module](self).
@@ -148,8 +151,8 @@ fn values(slots: &[SlotValue]) -> BTreeMap<&str, &Value> {
     slots.iter().map(|filled| (filled.pointer.as_str(), &filled.value)).collect()
 }
 
-/// What has a place and says something, in the order in which it is put into the form: what is ruled out makes room for
-/// other values, what is said comes before what nobody said, and a valid value settles what is not.
+/// Everything that has a place, in the order of merging: ruled-out values make room for others, spoken values come
+/// before silent ones, and a valid value settles an invalid one.
 fn sayings(said: &Said) -> Vec<Saying> {
     let (spoken, silent): (Vec<&SlotValue>, Vec<&SlotValue>) =
         said.values.iter().filter(|filled| !is_blank(&filled.value)).partition(|filled| !is_silent(filled.from));
@@ -163,7 +166,7 @@ fn sayings(said: &Said) -> Vec<Saying> {
     placed.filter(|saying| !saying.place.0.is_empty() || matches!(saying.what, What::Invalid(_))).collect()
 }
 
-/// Silence, however it is written.
+/// True for empty values, however they are written.
 fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -174,7 +177,7 @@ fn is_blank(value: &Value) -> bool {
     }
 }
 
-/// How many values are said of each list of scalars.
+/// Number of values said for each list of scalars.
 fn lists(sayings: &[Saying]) -> BTreeMap<Vec<Step>, usize> {
     let mut lists = BTreeMap::new();
     for saying in sayings.iter().filter(|saying| saying.is_spoken()) {
@@ -185,7 +188,7 @@ fn lists(sayings: &[Saying]) -> BTreeMap<Vec<Step>, usize> {
     lists
 }
 
-/// Settled sayings on their way into a form.
+/// Merges settled sayings into a form.
 struct Merging<'a> {
     function: &'a Function,
     manner: Manner,
@@ -213,7 +216,7 @@ impl Merging<'_> {
         (self.draft, self.declined)
     }
 
-    /// Where the value goes; `None` for a value that nobody said, in a list that has some.
+    /// The final place of the value; `None` for a silent value in a list that already has values.
     fn place(&self, place: Place, filled: &SlotValue) -> Option<Place> {
         let Some(list) = place.list() else { return Some(place) };
         let element = |item: usize| Place([list, &[Step::Item(item)]].concat());
@@ -235,14 +238,14 @@ impl Merging<'_> {
         items.last().map_or(Some(0), |last| last.checked_add(1)).map(element)
     }
 
-    /// The only element of a list, if what is said is meant to replace it.
+    /// The only element of a list, if the new value is meant to replace it.
     fn corrected(&self, list: &[Step]) -> Option<Place> {
         let items = self.draft.items(list);
         let is_one = self.manner == Manner::Correct && items.len() == 1 && self.lists.get(list) == Some(&1);
         items.first().filter(|_| is_one).map(|item| Place([list, &[Step::Item(*item)]].concat()))
     }
 
-    /// The place, if the value is there now.
+    /// Puts the value at its place; `None` if the existing value stays.
     fn put(&mut self, place: Place, filled: SlotValue, is_meant: bool) -> Option<Place> {
         let is_meant = is_meant || self.manner == Manner::Correct || self.draft.asked.contains(&place);
         let is_said = !is_silent(filled.from);
@@ -272,7 +275,7 @@ impl Merging<'_> {
         Some(place)
     }
 
-    /// Who corrects a value with one that is not valid does not want the old one either.
+    /// An invalid correction still means that the old value is not wanted.
     fn put_aside(&mut self, mut place: Place, aside: Aside) {
         let old = match place.list().map(<[Step]>::to_vec) {
             Some(list) => {
@@ -287,20 +290,20 @@ impl Merging<'_> {
         }
         let is_list = place.list().is_some();
         self.draft.aside.retain(|other| other.place != place || is_list && other.of.found != aside.found);
-        // Null is nothing found, as it is where the state is kept as JSON.
+        // Null means that nothing was found, as in the state's JSON.
         let found = aside.found.filter(|found| !found.is_null());
         self.draft.aside.push(Placed { place, of: Aside { found, ..aside } });
     }
 }
 
-/// A value that was there, said again.
+/// An existing value, said again.
 fn repeated(known: &SlotValue, again: SlotValue) -> SlotValue {
     let confidence = known.confidence.max(again.confidence);
     let from = if weight(again.from) < weight(known.from) { known.clone() } else { again };
     SlotValue { value: known.value.clone(), confidence, ..from }
 }
 
-/// Who gave a value, from the least to the most.
+/// Weight of a value's source, lightest first.
 const fn weight(from: Source) -> u8 {
     match from {
         Source::Default => 0,
@@ -310,7 +313,7 @@ const fn weight(from: Source) -> u8 {
     }
 }
 
-/// True if a new value may take the place of another one.
+/// True if a new value may replace the existing one.
 fn gives_way(known: &SlotValue, new: &SlotValue, is_meant: bool) -> bool {
     if known.from == Source::Default {
         return true;
@@ -318,7 +321,7 @@ fn gives_way(known: &SlotValue, new: &SlotValue, is_meant: bool) -> bool {
     if is_silent(new.from) {
         return false;
     }
-    // Where both are ambiguous, the surer one holds, and the later one if they are as sure.
+    // If both are ambiguous, the surer one stays, and the later one if they are equally sure.
     let is_surer = known.confidence < CERTAIN.score() && new.confidence >= known.confidence;
     let is_free = matches!(new.from, Source::Choice | Source::Generated) && known.from.was_said();
     is_meant || !is_free && (new.confidence >= CERTAIN.score() || is_surer)

@@ -3,18 +3,19 @@
 //! | file | holds |
 //! |---|---|
 //! | `state` | everything that is known between two turns: typed, versioned, bounded |
-//! | `merge` | what one turn says of a function, brought together with its form |
-//! | `apply` | what a turn does to the state |
-//! | `rules` | what has to hold between the values of a form |
-//! | `next` | what is to be done now: call, ask, confirm, hand off, or nothing |
-//! | `pending` | the question that is open |
+//! | `merge` | merges what one turn says of a function into its form |
+//! | `apply` | applies a turn's acts to the state |
+//! | `rules` | conditions between the values of a form |
+//! | `next` | the next step: call, ask, confirm, hand off, or nothing |
+//! | `pending` | the pending question |
 //! | `clock` | the time, which never goes back |
-//! | `tenant` | whose a conversation is |
+//! | `tenant` | the key that a conversation belongs to |
 //! | `token` | a state as the text that a client echoes |
 //! | `options` | how it is signed and how long it may be |
 //! | `store` | where a service keeps states between turns |
 //!
-//! All but `store` and `clock` are pure. Nothing here reads words: that is `understand`'s, which says what a turn did as values.
+//! All but `store` and `clock` are pure. Nothing here reads text: `understand` does that, and passes what a turn did as
+//! values.
 
 pub mod apply;
 pub mod clock;

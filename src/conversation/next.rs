@@ -1,4 +1,4 @@
-//! What is to be done now, by what is known. Pure: the same state has the same next step.
+//! The next step, from what is known. Pure: the same state always has the same next step.
 
 use super::{
     pending::Pending,
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// How the service asks where a module does not say otherwise.
+/// How the service asks, for modules that do not set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manners {
     pub ask: Ask,
@@ -25,15 +25,16 @@ pub struct Manners {
 /// The next step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// Valid, complete and confirmed, in the order in which they were asked for, each with the place of its form in
-    /// [`State::forms`]; never empty. Requests of one utterance wait for one another, but not beyond a yes: what was
-    /// agreed to is called in the turn of the yes, with all that is ready beside it. No later turn has to remember it.
+    /// Valid, complete and confirmed calls in the order of the requests, each with the index of its form in
+    /// [`State::forms`]; never empty. Requests of one utterance wait for one another, but not beyond a yes: confirmed
+    /// calls are made in the turn of the yes, together with all other ready ones. So no later turn has to remember
+    /// them.
     Call(Vec<(usize, Call)>),
-    /// The form at this place in [`State::forms`] asks for what was done already.
+    /// The form at this index in [`State::forms`] asks for something that was already done.
     Done(usize),
-    /// Of the form at this place in [`State::forms`].
+    /// A question about the form at this index in [`State::forms`].
     Ask(usize, Pending),
-    /// The same, where this was asked too often.
+    /// The same, after this was asked too often.
     HandOff(usize, Pending),
     /// Nothing is open.
     Nothing,
@@ -43,7 +44,7 @@ pub enum Next {
 #[must_use]
 pub fn next(state: &State, module: &Module, validator: &Validator, manners: Manners, now: &jiff::Zoned) -> Next {
     let Some(active) = state.forms.last() else { return Next::Nothing };
-    // What one utterance asked for is called together.
+    // Requests of one utterance are called together.
     let mut together: Vec<(usize, &Form)> =
         state.forms.iter().enumerate().filter(|(_, form)| form.opened == active.opened).collect();
     together.sort_by_key(|(_, form)| form.after);
@@ -77,13 +78,13 @@ pub fn next(state: &State, module: &Module, validator: &Validator, manners: Mann
     }
 }
 
-/// The form that is being filled goes first. Where it is only to be confirmed, and was just asked for, none is being
-/// filled yet, and they are put in their order.
+/// The active form goes first. If it only needs confirmation and was just requested, no form is being filled yet, and
+/// the forms keep their order.
 fn is_filled(active: &Form, next: &Pending, state: &State) -> bool {
     active.opened != state.turn || !matches!(next, Pending::Confirm { .. })
 }
 
-/// The values of a form as they would be called, and what keeps them from it.
+/// The values of a form as they would be called, or what prevents that.
 #[must_use]
 pub fn completed(form: &Form, module: &Module, validator: &Validator) -> Option<Completed> {
     form.completed(module, validator)
@@ -95,7 +96,7 @@ enum Step {
     Ask(Pending),
 }
 
-/// `None` if the module has no such function any more.
+/// `None` if the module no longer has the function.
 fn step(
     form: &Form,
     state: &State,
@@ -108,7 +109,7 @@ fn step(
     let none = FunctionSettings::default();
     let settings = module.settings.functions.get(&function.name).unwrap_or(&none);
     let completed = completed(form, module, validator)?;
-    // What the person believes to be settled comes first.
+    // Values that the person believes to be settled come first.
     if let Some(aside) = form.aside.first() {
         return Some(Step::Ask(Pending::Invalid { function: id, aside: aside.clone() }));
     }
@@ -126,7 +127,7 @@ fn step(
         let pointers = together(in_order(function, settings, wanted), ask);
         return Some(Step::Ask(Pending::Missing { function: id, pointers }));
     }
-    // There is nothing that one could ask for where it fails: unreachable, since a call that fails says why.
+    // Unreachable: a call that fails names a reason.
     let call = completed.call.ok()?;
     match verdict_on(form, state, module, validator) {
         Verdict::TellDone => Some(Step::Done),
@@ -137,7 +138,7 @@ fn step(
     }
 }
 
-/// What is asked for where something is missing: of a whole list or object, the slot in it that names it.
+/// The place to ask for when something is missing: for a whole list or object, the slot that names it.
 fn place_to_ask(function: &Function, pointer: &str) -> String {
     let path = SlotPath::of_pointer(pointer);
     let is_slot = function.slot_at(&path).is_some();
@@ -165,7 +166,7 @@ fn optional(form: &Form, function: &Function, settings: &FunctionSettings) -> Ve
     function.slots.iter().filter(is_open).map(|slot| slot.path.pointer()).collect()
 }
 
-/// By priority, then in the order of the schema, then item by item.
+/// Sorts by priority, then in the order of the schema, then item by item.
 fn in_order(function: &Function, settings: &FunctionSettings, mut wanted: Vec<String>) -> Vec<String> {
     wanted.sort_by_cached_key(|pointer| {
         let path = SlotPath::of_pointer(pointer);
@@ -178,7 +179,7 @@ fn in_order(function: &Function, settings: &FunctionSettings, mut wanted: Vec<St
     wanted
 }
 
-/// The first alone, or with those that lie in the same object.
+/// The first alone, or with the others in the same object.
 fn together(mut wanted: Vec<String>, ask: Ask) -> Vec<String> {
     let object = |pointer: &str| pointer.rfind('/').map(|at| pointer[..at].to_owned());
     match ask {

@@ -1,4 +1,4 @@
-//! How the state of a conversation travels that nobody but the client, or the messages, keep.
+//! How a conversation's state travels if only the client, or the messages, keep it.
 
 use std::{
     fs, io,
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::store::SessionOptions;
 use crate::llm::Secret;
 
-/// Beside the sessions, where no key is configured.
+/// File beside the sessions, used if no key is configured.
 const KEY_FILE: &str = "state.key";
 
 /// Shorter secrets can be guessed.
@@ -24,21 +24,21 @@ const SHORTEST_KEY: usize = 16;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConversationOptions {
-    /// What echoed states are signed with. Unset: a key that is made once and kept beside the sessions.
+    /// Signs echoed states. Unset means a key that is made once and kept beside the sessions.
     pub key: Option<Secret>,
-    /// A file that holds the key, for secrets that are mounted; `key` wins.
+    /// A file with the key, for mounted secrets; `key` wins.
     pub key_file: Option<PathBuf>,
-    /// Keys whose signatures are still believed.
+    /// Keys whose signatures are still accepted.
     pub previous_keys: Vec<Secret>,
     /// Seconds for which a yes to what was asked counts as one; after that it is asked again.
     pub confirm_s: u64,
     /// Longest echoed state, in bytes, as it is sent.
     pub max_state_bytes: usize,
-    /// States rebuilt from messages that are kept for the next request of the same conversation; 0: none.
+    /// States rebuilt from messages that are kept for the next request of the same conversation; 0 means none.
     pub replay_entries: usize,
-    /// Bytes of all of them together.
+    /// Bytes of all these states together.
     pub replay_bytes: usize,
-    /// Utterances of one session that wait to be observed, at most.
+    /// Most utterances of one session that wait to be observed.
     pub max_pending: usize,
 }
 
@@ -67,7 +67,7 @@ pub enum KeyError {
 }
 
 impl ConversationOptions {
-    /// A value that makes no sense, with its key below `conversation`. Reads no file.
+    /// The first invalid value: its key below `conversation`, and the problem. Reads no file.
     #[must_use]
     pub fn problem(&self) -> Option<(String, String)> {
         let of = |key: &str, problem: String| Some((key.to_owned(), problem));
@@ -93,8 +93,8 @@ impl ConversationOptions {
         Duration::from_secs(self.confirm_s)
     }
 
-    /// The same with a key in any case: where none is configured, the one beside the sessions, which the first start
-    /// makes. Where that cannot be, one of this process alone, whose states end with it.
+    /// The same options, always with a key: if none is configured, the one beside the sessions, which the first start
+    /// makes. If that fails, a key of this process alone, whose states end with it.
     #[must_use]
     pub fn signing(&self, sessions: &SessionOptions) -> Self {
         if self.key.is_some() || self.key_file.is_some() {
@@ -117,7 +117,7 @@ impl ConversationOptions {
         Self { key: Some(Secret::new(key)), ..self.clone() }
     }
 
-    /// The secret that is signed with, from its own setting or its file.
+    /// The signing secret, from its own setting or its file.
     pub(super) fn current_key(&self) -> Result<Option<Secret>, KeyError> {
         let (Some(path), None) = (&self.key_file, &self.key) else { return Ok(self.key.clone()) };
         let text = fs::read_to_string(path).map_err(|source| KeyError::File { path: path.clone(), source })?;
@@ -129,19 +129,19 @@ impl ConversationOptions {
     }
 }
 
-/// 32 bytes that nobody can guess.
+/// 32 random bytes, in base64.
 fn random_key() -> String {
     BASE64_STANDARD.encode([*Uuid::new_v4().as_bytes(), *Uuid::new_v4().as_bytes()].as_flattened())
 }
 
-/// The key in this directory. Of several processes that start at once, one makes it.
+/// The key in this directory. Of several processes that start at once, only one makes it.
 fn made_once(directory: &Path) -> io::Result<String> {
     let path = directory.join(KEY_FILE);
     if !path.exists() {
         if !directory.as_os_str().is_empty() {
             fs::create_dir_all(directory)?;
         }
-        // Whole or not at all: it is written under another name, and a link is only made where there is none.
+        // Atomic: the key is written under another name, and the link is only made if there is none.
         let draft = directory.join(format!("{KEY_FILE}.{}", Uuid::new_v4().simple()));
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
@@ -215,7 +215,7 @@ mod tests {
         let own = ConversationOptions { key: Some(Secret::new("a secret that is long enough")), ..options.clone() };
         assert_eq!(own.signing(&kept("third/sessions.db")), own);
         assert!(!directory.path().join("third").exists());
-        // A disk that cannot be written keeps nobody from serving, nor states from being signed.
+        // An unwritable disk neither stops the service nor leaves states unsigned.
         fs::write(directory.path().join("file"), "").unwrap();
         assert!(options.signing(&kept("file/sessions.db")).key.is_some());
     }

@@ -1,4 +1,4 @@
-//! A question that is open.
+//! A pending question.
 
 use super::{
     rules::Broken,
@@ -9,14 +9,14 @@ use crate::module::{FunctionId, Module, SlotPath};
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pending {
-    /// Values of these places, which are all required or asked for by the module; never empty. Pointers in an array
-    /// that has no item yet have `-` for it.
+    /// Asks for values of these places, which are all required or asked for by the module; never empty. Pointers into
+    /// an array without items have `-` for the item.
     Missing { function: FunctionId, pointers: Vec<String> },
-    /// Another value in place of one that is not valid.
+    /// Asks for another value in place of an invalid one.
     Invalid { function: FunctionId, aside: Aside },
-    /// Which of some values is to be changed, since they do not go together.
+    /// Asks which of some values to change, since they do not fit together.
     Rule { function: FunctionId, broken: Broken },
-    /// Which of these functions is meant: they fit equally well.
+    /// Asks which of these functions is meant: they fit equally well.
     Tie { functions: Vec<FunctionId> },
     /// A yes to what will be done.
     Confirm { function: FunctionId },
@@ -64,7 +64,7 @@ impl Pending {
         }
     }
 
-    /// True of a question that nobody has to answer.
+    /// True if all places that it asks for are optional.
     #[must_use]
     pub fn is_optional(&self, module: &Module) -> bool {
         let Self::Missing { function, pointers } = self else { return false };
@@ -76,7 +76,7 @@ impl Pending {
         pointers.iter().all(is_optional)
     }
 
-    /// Under which tries are counted.
+    /// The key under which tries are counted.
     #[must_use]
     pub fn key(&self) -> String {
         match self {
@@ -88,7 +88,7 @@ impl Pending {
         }
     }
 
-    /// What the state keeps of it; `None` of a tie, which is kept with the utterance that made it.
+    /// What the state keeps of it; `None` for a tie, which is kept with its utterance.
     #[must_use]
     pub fn expects(&self, module: &Module) -> Option<Expects> {
         let name = |function: &FunctionId| module.function(*function).name.clone();

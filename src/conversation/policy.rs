@@ -1,4 +1,5 @@
-//! What a complete form leads to. The only place that says what may be called, repeated, asked or confirmed.
+//! What happens with a complete form. This is the only place that decides what may be called, repeated, asked or
+//! confirmed.
 //!
 //! | how the form came about | the function reads | the function acts | it acts, and may repeat |
 //! |---|---|---|---|
@@ -9,10 +10,10 @@
 //! | a change of the last call by a function that is declared to change it | ask | ask | ask |
 //! | a proposal of a model server that the words alone do not suggest | ask | ask | ask |
 //!
-//! Where the table says "call", a function that is to be confirmed, and a form in doubt, are asked about all the same; and
-//! what acts, if it is likelier that it was not meant, however its values came together.
-//! After a yes to the question, whatever it was, the call is made once, in that very turn. After a no, no yes makes it
-//! before something else is said of it.
+//! Even where the table says "call", the person is asked if the function needs confirmation or the form is in doubt;
+//! and, for functions that act, if the form is likelier not meant, however its values came together. After a yes to any
+//! of these questions, the call is made once, in that turn. After a no, a yes alone does not make the call until
+//! something else is said of the form.
 
 use super::state::{Confirmation, Form, Origin, State};
 use crate::{
@@ -21,30 +22,30 @@ use crate::{
     probability::EVEN,
 };
 
-/// What a complete form leads to.
+/// What happens with a complete form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Call,
-    /// It is put to the person.
+    /// The person is asked to confirm it.
     Ask,
-    /// It is put to the person together with what was done already.
+    /// The person is asked to confirm it, and told what was already done.
     AskWithDone,
     /// Nothing is called; the person is told what was done.
     TellDone,
 }
 
-/// What the policy looks at.
+/// The input of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Case {
     pub origin: Origin,
     pub effect: FunctionEffect,
-    /// The author lets a follow-up call it with other values.
+    /// The author allows follow-ups to call it with other values.
     pub repeats: bool,
-    /// The last call was of this function, with these very values.
+    /// The last call was of this function with exactly these values.
     pub is_done: bool,
-    /// One utterance asked for it with all of its values.
+    /// One utterance requested it with all of its values.
     pub is_by_itself: bool,
-    /// The author wants a yes, or it is in doubt.
+    /// The author requires a yes, or it is in doubt.
     pub is_put: bool,
 }
 
@@ -64,7 +65,7 @@ pub const fn verdict(case: Case) -> Verdict {
     }
 }
 
-/// The verdict on a form that would be called now, whether it was confirmed or not.
+/// The verdict on a form that would be called now, regardless of confirmation.
 #[must_use]
 pub fn verdict_on(form: &Form, state: &State, module: &Module, validator: &Validator) -> Verdict {
     let Some(id) = module.function_named(&form.function) else { return Verdict::Ask };
@@ -86,14 +87,14 @@ pub fn verdict_on(form: &Form, state: &State, module: &Module, validator: &Valid
     })
 }
 
-/// The last call was of this function, with the values that the form has.
+/// The last call was of this function, with the values of the form.
 fn is_done(form: &Form, state: &State, module: &Module, validator: &Validator) -> bool {
     let Some(last) = state.last_call.as_ref().filter(|last| last.function == form.function) else { return false };
     let arguments = |form: &Form| form.completed(module, validator).map(|completed| completed.arguments);
     arguments(last) == arguments(form)
 }
 
-/// The function whose calls change those of `called`, if an author declared one.
+/// The function that changes calls of `called`, if the author declared one.
 #[must_use]
 pub fn changing<'a>(called: &Function, module: &'a Module) -> Option<&'a str> {
     let mut functions = module.settings.functions.iter();
@@ -102,12 +103,12 @@ pub fn changing<'a>(called: &Function, module: &'a Module) -> Option<&'a str> {
 }
 
 impl Form {
-    /// A value of it may not be all that was said.
+    /// A value may not be all of what was said.
     fn has_unread(&self) -> bool {
         self.slots.iter().any(|slot| slot.unread.is_some())
     }
 
-    /// A text of it is likelier wrong than right. What was said as a list is no guess: its joints bear it out.
+    /// A text value is likelier wrong than right. List items are no guess: the separators between them confirm them.
     fn has_guess(&self) -> bool {
         let list = |slot: &SlotValue| {
             let (list, index) = slot.pointer.rsplit_once('/')?;
@@ -127,19 +128,19 @@ impl Form {
         self.slots.iter().any(is_guess)
     }
 
-    /// The utterance that asked for it gave all of its values.
+    /// The utterance that requested it gave all of its values.
     fn is_by_itself(&self) -> bool {
         let is_own =
             |turn: u32, from: Source| turn == self.opened && !matches!(from, Source::Carried | Source::Withdrawn);
         self.slots.iter().all(|filled| is_own(filled.turn, filled.from))
     }
 
-    /// The yes that it waits for came, and nothing changed since.
+    /// The yes came, and nothing has changed since.
     pub(super) fn is_confirmed(&self) -> bool {
         self.confirmation == Confirmation::Given
     }
 
-    /// A no came, and nothing was said of it since.
+    /// A no came, and nothing was said of the form since.
     pub(super) fn is_refused(&self) -> bool {
         self.confirmation == Confirmation::Refused
     }

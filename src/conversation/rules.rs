@@ -1,8 +1,8 @@
-//! What has to hold between the values of a form: `end_date > start_date`, declared in `module.toml`.
+//! Conditions between the values of a form, such as `end_date > start_date`, declared in `module.toml`.
 //!
-//! A rule speaks only where every slot that it names has a value, and where the two can be compared: numbers as
-//! numbers, dates and times as such (a date with a time counts as its date beside a date), other texts as texts. Slots
-//! in an array are compared item by item.
+//! A rule applies only if every slot in it has a value and the two sides can be compared: numbers as numbers, dates and
+//! times as such (beside a date, a date with a time counts as its date), other texts as texts. Slots in an array are
+//! compared item by item.
 
 use std::cmp::Ordering;
 
@@ -19,21 +19,21 @@ use crate::module::{
     settings::RuleSettings,
 };
 
-/// A rule that does not hold.
+/// A violated rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// Position among the function's rules.
+    /// Index among the function's rules.
     pub rule: usize,
     /// As its author wrote it.
     pub check: String,
-    /// The slots that it names, in its order.
+    /// The slots in the rule, in its order.
     pub slots: Vec<SlotPath>,
-    /// Where the values of these lie in the arguments, `/dishes/1/size`: in an array, those of the item that breaks it.
+    /// JSON pointers of their values in the arguments, `/dishes/1/size`; in an array, those of the violating item.
     pub pointers: Vec<String>,
 }
 
-/// The rules that `arguments` break, in their order, once for each item that does. `now` is the moment of the turn, in
-/// the module's time zone.
+/// The rules that `arguments` violate, in order, once for each violating item. `now` is the moment of the turn, in the
+/// module's time zone.
 #[must_use]
 pub fn broken(rules: &[RuleSettings], arguments: &Map<String, Value>, now: &Zoned) -> Vec<Broken> {
     let checked = rules.iter().enumerate().filter_map(|(index, own)| Some((index, own, own.rule.as_ref()?)));
@@ -52,14 +52,14 @@ pub fn broken(rules: &[RuleSettings], arguments: &Map<String, Value>, now: &Zone
         .collect()
 }
 
-/// Whether it holds for one item; `None` if it says nothing there.
+/// Whether the rule holds for one item; `None` if it does not apply.
 fn holds(rule: &Rule, arguments: &Map<String, Value>, item: &[usize], now: &Zoned) -> Option<bool> {
     let left = evaluated(&rule.left, arguments, item, now)?;
     let right = evaluated(&rule.right, arguments, item, now)?;
     Some(rule.comparison.holds(left.order_to(&right)?))
 }
 
-/// The indices of every item of the array at `path`; one empty row where there is no array.
+/// The indices of every item of the array at `path`; one empty row if there is no array.
 fn items_of(arguments: &Map<String, Value>, path: &[Step], indices: &mut Vec<usize>, items: &mut Vec<Vec<usize>>) {
     let depth = path.iter().filter(|step| **step == Step::Each).count();
     if indices.len() == depth {
@@ -76,7 +76,7 @@ fn items_of(arguments: &Map<String, Value>, path: &[Step], indices: &mut Vec<usi
     }
 }
 
-/// The value at `path`, whose arrays are entered at `indices`.
+/// The value at `path`, with `indices` for its arrays.
 fn value_at<'a>(arguments: &'a Map<String, Value>, path: &[Step], indices: &[usize]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     let Step::Key(key) = first else { return None };
@@ -104,11 +104,11 @@ fn pointer(path: &SlotPath, item: &[usize]) -> String {
         .collect()
 }
 
-/// A side with its value.
+/// One side of a rule with its value.
 #[derive(Debug, Clone)]
 struct Evaluated<'a> {
     quantity: Quantity<'a>,
-    /// As written, where it is a text.
+    /// As written, if it is a text.
     text: Option<&'a str>,
 }
 
@@ -118,7 +118,7 @@ enum Quantity<'a> {
     Truth(bool),
     Date(Date),
     DateTime(DateTime),
-    /// The moment of the turn, moved or not.
+    /// The moment of the turn, shifted or not.
     Now(DateTime),
     Time(Time),
     Length(Span),
@@ -149,7 +149,7 @@ fn evaluated<'a>(
 }
 
 impl<'a> Quantity<'a> {
-    /// `None` for what has no order (lists, objects), and for what is no value.
+    /// `None` for values without an order (lists, objects), for null, and for blank texts.
     fn of(value: &'a Value, zone: &TimeZone) -> Option<Self> {
         match value {
             Value::Number(number) => Some(Self::Number(number)),
@@ -167,7 +167,7 @@ impl<'a> Quantity<'a> {
         }
     }
 
-    /// `None` for what is no moment, and beyond the calendar.
+    /// `None` if it is not a moment, or beyond the calendar.
     fn moved(self, shift: Shift) -> Option<Self> {
         let span = span(shift)?;
         match self {
@@ -194,7 +194,7 @@ fn span(shift: Shift) -> Option<Span> {
 }
 
 impl Evaluated<'_> {
-    /// `None` where the two cannot be compared.
+    /// `None` if the two cannot be compared.
     fn order_to(&self, other: &Self) -> Option<Ordering> {
         use Quantity::{Date, DateTime, Length, Now, Number, Time, Truth};
         match (self.quantity, other.quantity) {

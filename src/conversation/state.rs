@@ -1,7 +1,7 @@
 //! What is known between two turns.
 //!
-//! Functions and slots are named, not numbered: a module may be edited in the middle of a conversation. What it no
-//! longer has is forgotten when the state is next used.
+//! Functions and slots are stored by name, not by number, because a module may be edited during a conversation.
+//! Whatever the module no longer has is dropped when the state is next used.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -13,10 +13,10 @@ use crate::{
     module::{FunctionId, Module, ModuleName, SlotPath},
 };
 
-/// The version of this format. A state of another one is refused by name, never misread.
+/// The version of this format. A state of another version is refused, never misread.
 pub const FORMAT: u32 = 1;
 
-/// Messages, ends and carried values that are remembered, at most.
+/// Most messages, finished functions and carried values that are remembered.
 const REMEMBERED_LINES: usize = 24;
 const REMEMBERED_ENDS: usize = 16;
 const REMEMBERED_VALUES: usize = 64;
@@ -27,39 +27,38 @@ const REMEMBERED_VALUES: usize = 64;
 pub struct State {
     pub format: u32,
     pub module: ModuleName,
-    /// Turns so far. The next one has this number plus one.
+    /// Number of turns so far.
     pub turn: u32,
-    /// Open functions: the one that is being filled is the last, those before it wait. There may be several of one
-    /// function.
+    /// Open forms: the last one is active, earlier ones wait. A function may have several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forms: Vec<Form>,
-    /// What was just asked.
+    /// The pending question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expects: Option<Expects>,
     /// What was called, cancelled or handed off, the latest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub finished: Vec<Finished>,
-    /// What was called last, as it was called: what an utterance after it may only change in part.
+    /// The form of the last call: a later utterance may only change a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_call: Option<Form>,
-    /// Values that another function may take over, the latest last.
+    /// Values that another function may take over, latest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<Carried>,
-    /// The last messages, oldest first: what a model server is shown, and what values may come from.
+    /// The last messages, oldest first: shown to a model server, and a source of values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,
-    /// Utterances in a row that helped nothing: nothing was understood, or the person did not understand.
+    /// Consecutive utterances without progress: they were not understood, or the person did not understand.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub helpless: u32,
-    /// What was said last offers that a person takes over.
+    /// Whether the last reply offered that a human takes over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offers_person: bool,
-    /// What was said last where something is asked, or nothing was meant.
+    /// The last reply, if it was a question or said that nothing was understood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replied: Option<Replied>,
 }
 
-/// A text that was said, as a number that stands for it, and how often in a row.
+/// A hash of a reply's text, and how often it was said in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replied {
@@ -67,36 +66,36 @@ pub struct Replied {
     pub times: u32,
 }
 
-/// A function that somebody asked for and that was not called yet.
+/// A function that was requested and not called yet.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Form {
-    /// Its name, as its authors wrote it.
+    /// Its name in the module's files.
     pub function: String,
     /// The turn that asked for it.
     pub opened: u32,
-    /// How many others the same utterance asked for before it.
+    /// How many other functions the same utterance requested before it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub after: u32,
     /// Probability that it is meant, 0 to 1.
     #[serde(default)]
     pub confidence: f32,
-    /// It is not sure enough that it is meant: it is called after a yes alone.
+    /// It is not certain enough that it is meant: it is called only after a yes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_doubtful: bool,
-    /// One for each scalar that is known; no two have the same pointer.
+    /// One for each known scalar; pointers are unique.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<SlotValue>,
-    /// What was said only to be ruled out ("no onions").
+    /// Values that were only mentioned to rule them out ("no onions").
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<SlotValue>,
-    /// Values that were given and are not valid, each with its reason.
+    /// Values that were given but are invalid, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<Aside>,
     /// Paths of slots that the person wants to leave out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
-    /// By slot path, or by what else was asked about: questions in a row that brought nothing valid.
+    /// Consecutive questions without a valid answer, by slot path or by what else was asked about.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tries: BTreeMap<String, u32>,
     #[serde(default)]
@@ -105,7 +104,7 @@ pub struct Form {
     pub origin: Origin,
 }
 
-/// A value that was given and is not valid.
+/// A value that was given but is invalid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aside {
@@ -115,23 +114,23 @@ pub struct Aside {
     pub found: Option<Value>,
     /// What would be right, in words.
     pub expected: String,
-    /// What the words may mean, where they may mean several things.
+    /// The possible meanings of ambiguous words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<Value>,
     pub turn: u32,
 }
 
-/// Whether a function that is to be confirmed was.
+/// Whether a function was confirmed, if it needs to be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confirmation {
     #[default]
     Open,
-    /// What will be done was repeated, and a yes is waited for.
+    /// The person was told what will be done, and a yes is awaited.
     Asked,
-    /// The yes came, and nothing changed since.
+    /// The yes came, and nothing has changed since.
     Given,
-    /// A no came: no yes calls it before something else is said of it.
+    /// A no came: a yes alone does not call it until something else is said of it.
     Refused,
 }
 
@@ -139,42 +138,42 @@ pub enum Confirmation {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// An utterance that asks for the function by itself.
+    /// An utterance requested the function by itself.
     #[default]
     Request,
     /// The last call once more: "and to Bob?"
     FollowUp,
-    /// What was called was wrong: "no wait, 40".
+    /// The last call was wrong: "no wait, 40".
     Correction,
     /// A value for a slot that the last call left empty.
     Addition,
-    /// The last call is changed, by the function that does so.
+    /// A change of the last call, by the function for such changes.
     Change,
     /// A model server proposed it, and the words alone do not suggest it.
     Proposed,
 }
 
 impl Origin {
-    /// True where the form exists only because of the last call.
+    /// True if the form exists only because of the last call.
     #[must_use]
     pub const fn is_of_last_call(self) -> bool {
         matches!(self, Self::FollowUp | Self::Correction | Self::Addition)
     }
 
-    /// For files: a request is what a form is unless it says otherwise.
+    /// For serialization: request is the default.
     #[must_use]
     pub const fn is_request(&self) -> bool {
         matches!(self, Self::Request)
     }
 }
 
-/// What was just asked.
+/// The pending question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Expects {
-    /// Values: JSON pointers of the places, `/dishes/1/size` (`-` stands for a new item).
+    /// Values for these places, as JSON pointers: `/dishes/1/size` (`-` stands for a new item).
     Slots { function: String, pointers: Vec<String> },
-    /// Which of several functions was meant by the utterance.
+    /// Which of several functions the utterance meant.
     Choice { functions: Vec<String>, utterance: String, tries: u32 },
     /// A yes to what will be done.
     Yes { function: String },
@@ -182,13 +181,13 @@ pub enum Expects {
     Change { function: String },
 }
 
-/// A function that is done with.
+/// A function that has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finished {
     pub function: String,
     pub end: End,
-    /// The turn that asked for it, and the one that ended it.
+    /// The turn that requested it, and the one that ended it.
     pub opened: u32,
     pub turn: u32,
 }
@@ -198,7 +197,7 @@ pub struct Finished {
 pub enum End {
     Called,
     Cancelled,
-    /// Given up after too many tries: a person takes over.
+    /// Given up after too many tries: a human takes over.
     HandedOff,
 }
 
@@ -217,9 +216,9 @@ pub struct Carried {
 #[serde(deny_unknown_fields)]
 pub struct Line {
     pub who: Who,
-    /// Without the values of slots that are `sensitive`.
+    /// Without the values of `sensitive` slots.
     pub text: String,
-    /// Of a person: nobody made anything of it. A form that opens later is held against it.
+    /// A line of the person that was not understood. Forms that open later are checked against it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unheard: bool,
 }
@@ -231,7 +230,7 @@ pub enum Who {
     Assistant,
     /// The assistant called a function.
     Called,
-    /// What a called function gave.
+    /// The result of a called function.
     Tool,
 }
 
@@ -264,10 +263,10 @@ impl State {
         }
     }
 
-    /// The state as it can be used with this module: without what the module no longer has.
+    /// The state in a form that fits this module: without what the module no longer has.
     ///
     /// # Errors
-    /// If it is of another format or module.
+    /// If the state has another format or module.
     pub fn adopted(mut self, module: &Module) -> Result<Self, StateError> {
         if self.format != FORMAT {
             return Err(StateError::Format(self.format));
@@ -294,26 +293,26 @@ impl State {
         Ok(self)
     }
 
-    /// The form that is being filled, with its function.
+    /// The active form, with its function.
     #[must_use]
     pub fn active(&self, module: &Module) -> Option<(FunctionId, &Form)> {
         let form = self.forms.last()?;
         Some((module.function_named(&form.function)?, form))
     }
 
-    /// The latest form of this function, if one is open.
+    /// The latest open form of this function.
     #[must_use]
     pub fn form(&self, function: &str) -> Option<&Form> {
         self.forms.iter().rev().find(|form| form.function == function)
     }
 
-    /// True if a yes is waited for.
+    /// True if a yes is awaited.
     #[must_use]
     pub const fn awaits_consent(&self) -> bool {
         matches!(self.expects, Some(Expects::Yes { .. }))
     }
 
-    /// Waits for a yes no longer: what is to be confirmed is asked again.
+    /// Stops waiting for a yes: the confirmation is asked again.
     pub fn withdraw_consent(&mut self) {
         if self.awaits_consent() {
             self.expects = None;
@@ -322,7 +321,7 @@ impl State {
         }
     }
 
-    /// The form is filled next. What else its utterance asked for comes after it, what was asked for first before the
+    /// Makes this the active form. The other forms of its utterance come next, in the order of the requests, before the
     /// rest.
     pub(crate) fn fill_next(&mut self, form: Form) {
         let (mut beside, waiting): (Vec<Form>, Vec<Form>) =
@@ -333,19 +332,19 @@ impl State {
         self.forms.push(form);
     }
 
-    /// Nothing is open and nothing is expected.
+    /// Nothing is open and no answer is expected.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.forms.is_empty() && self.expects.is_none()
     }
 
-    /// Remembers a message; the oldest go.
+    /// Remembers a message; the oldest are dropped.
     pub fn note(&mut self, who: Who, text: impl Into<String>) {
         self.lines.push(Line { who, text: text.into(), is_unheard: false });
         keep_last(&mut self.lines, REMEMBERED_LINES);
     }
 
-    /// Takes the form at this place out and remembers how it ended; its values may be carried over.
+    /// Removes the form at this index and remembers how it ended; its values may be carried over.
     pub fn finish(&mut self, place: usize, end: End) -> Option<Form> {
         if place >= self.forms.len() {
             return None;
@@ -377,8 +376,7 @@ impl Form {
         Self { function: function.to_owned(), opened, ..Self::default() }
     }
 
-    /// The values as they would be called, and what keeps them from it; `None` if the module has no such function any
-    /// more.
+    /// The values as they would be called, or what prevents that; `None` if the module no longer has the function.
     #[must_use]
     pub fn completed(&self, module: &Module, validator: &Validator) -> Option<Completed> {
         let id = module.function_named(&self.function)?;
@@ -386,7 +384,7 @@ impl Form {
         Some(validator.complete(module.function(id), id, known))
     }
 
-    /// A value of it comes from what was cancelled.
+    /// A value comes from a cancelled form.
     pub(super) fn is_of_cancelled(&self) -> bool {
         self.slots.iter().any(|filled| filled.from == Source::Withdrawn)
     }
@@ -401,7 +399,7 @@ impl Form {
         })
     }
 
-    /// The values of a slot: one at most, but for one in a list.
+    /// The values of a slot: at most one, unless it is in a list.
     pub fn of_slot(&self, path: &SlotPath) -> impl Iterator<Item = &SlotValue> {
         self.slots.iter().filter(move |filled| path.holds(&filled.pointer))
     }

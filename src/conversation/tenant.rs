@@ -1,11 +1,12 @@
-//! Whose key a conversation and what is remembered of it belong to. Whose share of the machine a request takes is `shares::Owner`.
+//! The key that a conversation and its memories belong to. The owner of a request's share of the machine is
+//! `shares::Owner`.
 
 use std::sync::Arc;
 
 use crate::shares::Owner;
 
-/// The key that brought something: what is kept of it, or remembered, is for no other key. A memory whose keys are made
-/// of an owner cannot be asked without one.
+/// The API key that stored data belongs to; no other key can read it. A map whose keys include the tenant cannot be
+/// queried without one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tenant(Arc<str>);
 
@@ -16,20 +17,20 @@ impl Tenant {
         Self(id.into())
     }
 
-    /// Everybody, where there are no keys.
+    /// Everybody, where keys are not in use.
     #[must_use]
     pub fn everybody() -> Self {
         Self("".into())
     }
 
-    /// The id of the key; empty where there are none.
+    /// The id of the key; empty where keys are not in use.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.0
     }
 }
 
-/// Who has no key is everybody, from whatever address.
+/// A caller without a key is everybody, from any address.
 impl From<&Owner> for Tenant {
     fn from(owner: &Owner) -> Self {
         match owner {

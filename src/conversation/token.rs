@@ -1,10 +1,10 @@
 //! A state as the text that a client echoes: `s1.STATE.STAMP.SIGNATURE`, or `p1.STATE` without a key.
 //!
-//! `STATE` is JSON in base64 for URLs; the stamp says when it was written, and holds a number that no other has; the
-//! signature is a keyed BLAKE3 hash over everything before its dot, and over whose it is. A signed state says what we said. A plain one,
-//! which no service of ours writes, is the client's word: it cannot make a call that the validator would not make, but
-//! it can claim what nobody said. Either way it is read as what it is, untrusted input, and no consent is taken from
-//! it. A yes to a signed state counts once, and not for ever.
+//! `STATE` is JSON in URL-safe base64; the stamp holds the time of writing and a unique number; the signature is a
+//! keyed BLAKE3 hash of everything before its dot and of the owner. A signed state was written by us. A plain one,
+//! which our services never write, is the client's word: it cannot cause a call that the validator would refuse, but it
+//! can claim what was never said. Both are treated as untrusted input, and no consent is taken from them. A yes to a
+//! signed state counts only once, and only for a limited time.
 
 use std::time::Duration;
 
@@ -24,31 +24,31 @@ use crate::{call::SlotValue, module::Module};
 const PLAIN: &str = "p1";
 const SIGNED: &str = "s1";
 
-/// Forms that may be open at once, items of one list, steps of a pointer, and turns of a conversation: far more than a
-/// person gets to, and little enough that no echoed state costs much to work with.
+/// Most open forms, items of a list, steps of a pointer, and turns of a conversation: far more than people reach, and
+/// few enough that no echoed state is costly to process.
 const MOST_FORMS: usize = 64;
 const MOST_ITEMS: usize = 256;
 const DEEPEST: usize = 32;
 const MOST_TURNS: u32 = 1_000_000;
 
-/// Writes and reads echoed states, for each owner its own. Cheap to clone.
+/// Writes and reads echoed states, separately for each owner. Cheap to clone.
 #[derive(Clone)]
 pub struct Tokens(OwnTokens);
 
-/// Those of one owner. Cheap to clone.
+/// The tokens of one owner. Cheap to clone.
 #[derive(Clone)]
 pub struct OwnTokens {
     owner: Tenant,
     writes_with: Option<[u8; blake3::KEY_LEN]>,
     reads_too: Vec<[u8; blake3::KEY_LEN]>,
     max_bytes: usize,
-    /// How long a yes is waited for.
+    /// How long a yes is accepted.
     confirm: Duration,
     /// Remember which consents were taken.
     sessions: Sessions,
 }
 
-/// When a state was written, in seconds since 1970, and a number that no other has.
+/// When a state was written, in seconds since 1970, and a unique number.
 #[derive(Debug, Clone, Copy)]
 struct Stamp {
     written: i64,
@@ -65,7 +65,7 @@ pub enum ConsentError {
 }
 
 impl ConsentError {
-    /// What the store says.
+    /// The store's error, if it is one.
     #[must_use]
     pub const fn of_store(&self) -> Option<&StoreError> {
         match self {
@@ -75,7 +75,7 @@ impl ConsentError {
     }
 }
 
-/// Why an echoed state cannot be used. The remedy is always the same: to begin anew.
+/// Why an echoed state cannot be used. The remedy is always to begin a new conversation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     #[error("the state has {length} bytes; the limit (conversation.max_state_bytes) is {limit}")]
@@ -92,7 +92,7 @@ pub enum TokenError {
     State(#[from] StateError),
 }
 
-/// What is open does not fit into `conversation.max_state_bytes`.
+/// The open forms do not fit into `conversation.max_state_bytes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("what is open in this conversation takes more than {limit} bytes (conversation.max_state_bytes)")]
 pub struct StateTooLarge {
@@ -100,10 +100,10 @@ pub struct StateTooLarge {
 }
 
 impl Tokens {
-    /// Reads the file that holds the key, if one is named.
+    /// Reads the key file, if one is configured.
     ///
     /// # Errors
-    /// If it cannot be read, or a value makes no sense.
+    /// If it cannot be read, or a value is invalid.
     pub fn open(options: &ConversationOptions, sessions: Sessions) -> Result<Self, KeyError> {
         if let Some((key, problem)) = options.problem() {
             return Err(KeyError::Setting { key, problem });
@@ -120,13 +120,13 @@ impl Tokens {
         }))
     }
 
-    /// Those of this owner: a state that another one was given is refused.
+    /// The tokens of this owner: states of other owners are refused.
     #[must_use]
     pub fn of(&self, owner: &Tenant) -> OwnTokens {
         OwnTokens { owner: owner.clone(), ..self.0.clone() }
     }
 
-    /// How long a yes is waited for.
+    /// How long a yes is accepted.
     #[must_use]
     pub const fn confirm(&self) -> Duration {
         self.0.confirm
@@ -134,11 +134,11 @@ impl Tokens {
 }
 
 impl OwnTokens {
-    /// The text for this state. One that would be too long loses what it can do without: its oldest messages, then
-    /// values that might be carried over, then how functions ended.
+    /// The text for this state. If it would be too long, it loses what it can do without: first the oldest messages,
+    /// then values that might be carried over, then how functions ended.
     ///
     /// # Errors
-    /// If what is open alone is too long.
+    /// If the open forms alone are too long.
     pub fn write(&self, state: &State) -> Result<String, StateTooLarge> {
         let text = self.written(state);
         if text.len() <= self.max_bytes && state.forms.len() <= MOST_FORMS {
@@ -168,7 +168,7 @@ impl OwnTokens {
         }
     }
 
-    /// The state that a client echoes, as it can be used with this module.
+    /// The state that a client echoes, adapted to this module.
     ///
     /// # Errors
     /// See [`TokenError`].
@@ -178,7 +178,7 @@ impl OwnTokens {
         }
         let (body, stamp) = self.checked(text)?;
         let json = BASE64.decode(body).map_err(|_| TokenError::Malformed)?;
-        // Another format may have other members: its number is read first.
+        // Another format may have other members, so its number is read first.
         let Format { format } = serde_json::from_slice(&json).map_err(|_| TokenError::Malformed)?;
         if format != FORMAT {
             return Err(StateError::Format(format).into());
@@ -191,9 +191,9 @@ impl OwnTokens {
         if stamp.is_some_and(|stamp| stamp.age(self.sessions.now()) > self.confirm) {
             state.withdraw_consent();
         }
-        // Places that no slot has would be a form's that nobody could finish.
+        // A place that no slot has would make a form that can never be completed.
         for form in &mut state.forms {
-            // A consent is a person's word of this turn. One that a client could write, or send again, is none.
+            // A consent is the person's word in this turn. One that a client could write or repeat does not count.
             if form.confirmation == Confirmation::Given {
                 form.confirmation = Confirmation::Open;
             }
@@ -206,37 +206,37 @@ impl OwnTokens {
         Ok(state)
     }
 
-    /// Takes the consent that this state waited for: after this nobody has it again, whoever echoes the state. To be
-    /// called with a state that was read, before the call that it led to is told.
+    /// Takes the consent that this state waited for: afterwards it cannot be taken again, whoever echoes the state.
+    /// Call this with a state that was read, before the resulting call is returned.
     ///
     /// # Errors
-    /// If it was taken before, or nobody can tell.
+    /// If it was taken before, or the store cannot tell.
     pub async fn take_consent(&self, text: &str) -> Result<(), ConsentError> {
         let Ok((_, Some(stamp))) = self.checked(text) else { return Ok(()) };
-        // A clock of another replica may go before ours.
+        // Another replica's clock may be ahead of ours.
         let first = self.sessions.take_once(&self.owner, &stamp.number.simple().to_string(), self.confirm * 2).await?;
         if first { Ok(()) } else { Err(ConsentError::Taken) }
     }
 
-    /// What no other state that we have written has; `None` for one that is not ours.
+    /// The unique number of a state that we wrote; `None` for any other.
     #[must_use]
     pub fn number(&self, text: &str) -> Option<String> {
         let (_, stamp) = self.checked(text).ok()?;
         Some(stamp?.number.simple().to_string())
     }
 
-    /// What is signed under a key, of an owner: what was given to one is no state of another.
+    /// The signature with a key and for the owner: a state of one owner is not valid for another.
     fn signature(&self, key: &[u8; blake3::KEY_LEN], signed: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(key);
         hasher.update(signed);
         if !self.owner.id().is_empty() {
-            // No state has this character.
+            // States never contain this character.
             hasher.update(b"/").update(self.owner.id().as_bytes());
         }
         hasher.finalize()
     }
 
-    /// What the text holds, if its signature is what it must be, and its stamp if it has one.
+    /// The content of the text if its signature is valid, and its stamp if it has one.
     fn checked<'a>(&self, text: &'a str) -> Result<(&'a str, Option<Stamp>), TokenError> {
         let (kind, rest) = text.split_once('.').ok_or(TokenError::Malformed)?;
         match (kind, &self.writes_with) {
@@ -293,7 +293,7 @@ fn is_version(kind: &str) -> bool {
     !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Takes away what the conversation goes on without; false if there is nothing.
+/// Drops something that the conversation can do without; false if there is nothing left.
 fn shed(state: &mut State) -> bool {
     if !state.lines.is_empty() {
         state.lines.remove(0);
@@ -307,7 +307,7 @@ fn shed(state: &mut State) -> bool {
     true
 }
 
-/// Nothing in it that no turn of ours could have left, and that could be costly or make no sense.
+/// Rejects states that no turn of ours could leave and that could be costly or contradictory.
 fn is_sound(state: &State) -> bool {
     let is_place = |pointer: &str| {
         let mut steps = pointer.split('/');

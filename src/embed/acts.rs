@@ -1,7 +1,7 @@
-//! What an utterance does, by itself and beside an open form, as its sentence vector and its words tell: linear models
-//! that belong to the reader's encoder.
+//! Dialogue acts of an utterance, by itself and beside an open form, from its sentence vector and its words: linear
+//! models that belong to the reader's encoder.
 //!
-//! `models/reader/README.md` says what they were fitted on.
+//! `models/reader/README.md` describes the training data.
 
 mod ngrams;
 
@@ -9,26 +9,26 @@ use serde::Deserialize;
 
 use crate::{linear::dot, probability::MOST_ODDS};
 
-/// What tells acts apart.
+/// A classifier of dialogue acts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpeechActs {
     acts: Vec<String>,
-    /// A row for each act.
+    /// One row per act.
     weights: Vec<Vec<f32>>,
     biases: Vec<f32>,
-    /// What words and characters tell beside the vector.
+    /// Weights of words and characters, in addition to the vector.
     #[serde(default)]
     ngrams: Option<NgramWeights>,
 }
 
-/// Weights of the places that n-grams fall into.
+/// Weights of the buckets that n-grams are hashed to.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NgramWeights {
-    /// A weight is as many times this.
+    /// A weight is its stored number times this scale.
     scale: f32,
-    /// A row for each act.
+    /// One row per act.
     weights: Vec<Vec<i8>>,
 }
 
@@ -53,32 +53,32 @@ impl ActOdds {
     }
 }
 
-/// Log-odds of what an utterance does beside an open form, against that it asks for something else, -8 to 8.
+/// Log-odds of acts beside an open form, against a request for something else, -8 to 8.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TurnOdds {
-    /// It tells something of the form.
+    /// It gives values for the form.
     pub tells: f32,
-    /// It declines to say what was asked for.
+    /// It declines to give what was asked for.
     pub declines: f32,
-    /// It does nothing to the form.
+    /// It does not affect the form.
     pub nothing: f32,
 }
 
-/// A file with such a model, and what its odds are against.
+/// A file with such a model, and the act that its odds are against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ActsFile {
     pub name: &'static str,
     against: &'static str,
 }
 
-/// By itself: `request`, `question` ...
+/// Acts of an utterance by itself: `request`, `question` ...
 pub(super) const ACTS: ActsFile = ActsFile { name: "acts.json", against: "request" };
-/// Beside an open form: `tells`, `declines` ...
+/// Acts beside an open form: `tells`, `declines` ...
 pub(super) const TURNS: ActsFile = ActsFile { name: "turns.json", against: "elsewhere" };
 
 impl SpeechActs {
     /// # Errors
-    /// If the text is no such model for vectors of this length.
+    /// If the text is not such a model for vectors of this length.
     pub(super) fn parse(text: &str, ActsFile { name, against }: ActsFile, dimensions: usize) -> Result<Self, String> {
         let acts: Self = serde_json::from_str(text).map_err(|error| format!("{name}: {error}"))?;
         let fits = acts.weights.iter().all(|row| row.len() == dimensions);
@@ -98,7 +98,7 @@ impl SpeechActs {
         Ok(acts)
     }
 
-    /// Of a text and its sentence vector; even odds where the vector has another length.
+    /// The odds for a text and its sentence vector; even odds if the vector has another length.
     #[must_use]
     pub fn odds(&self, text: &str, vector: &[f32]) -> ActOdds {
         let [question, other, reply, decline] =

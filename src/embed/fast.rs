@@ -1,4 +1,4 @@
-//! Models that run here, by fastembed on ONNX Runtime: each owned by a thread of its own, which takes texts from a
+//! Models that run in this process, with fastembed on ONNX Runtime: each is owned by a thread that takes texts from a
 //! queue.
 
 mod files;
@@ -28,15 +28,16 @@ use files::{Files, depends_on_company};
 use running::Running;
 use workers::{Facts, Job, Workers};
 
-/// Texts of a build that go through the model together, where the model allows it. Small, since an utterance waits for
+/// Texts of a build that go through the model together, if the model allows it. Few, since an utterance may wait for
 /// them; larger batches gain little on one thread.
 const BATCH: usize = 8;
 
-/// A text is cut to this many bytes per token that the model reads, before it is tokenized: time and memory of
-/// tokenizing grow with the text. No language comes near it; the longest word that is looked up has 100 characters.
+/// A text is cut to this many bytes per token of the model's limit before it is tokenized, since tokenizing takes time
+/// and memory in proportion to the text. No language comes near it; the longest word that is looked up has 100
+/// characters.
 const BYTES_PER_TOKEN: usize = 64;
 
-/// Embedded when a model is loaded: to learn the dimensions, to pay what the first text costs, and for the identity.
+/// Embedded when a model is loaded: to learn the dimensions, to pay the cost of the first text, and for the identity.
 const PROBE: &str = "What will the weather be like in Zürich tomorrow, at half past 7?";
 
 /// A model to load.
@@ -64,14 +65,14 @@ enum Source {
     },
 }
 
-/// `models/uptake-encoder`, which says where it is from.
+/// `models/uptake-encoder`, whose README describes its origin.
 mod bundled {
     pub(super) static MODEL: &[u8] = include_bytes!("../../models/uptake-encoder/model.onnx");
     pub(super) static TOKENIZER: &[u8] = include_bytes!("../../models/uptake-encoder/tokenizer.json");
     pub(super) static CONFIG: &[u8] = include_bytes!("../../models/uptake-encoder/config.json");
     pub(super) static SPECIAL_TOKENS: &[u8] = include_bytes!("../../models/uptake-encoder/special_tokens_map.json");
     pub(super) static TOKENIZER_CONFIG: &[u8] = include_bytes!("../../models/uptake-encoder/tokenizer_config.json");
-    /// What the model was tuned with, in tokens.
+    /// The length that the model was tuned with, in tokens.
     pub(super) const MAX_LENGTH: usize = 256;
 }
 
@@ -108,7 +109,7 @@ impl Model {
         ))
     }
 
-    /// Reads the small files that say how the model wants to be used, not the model.
+    /// Reads the small files that describe how to use the model, but not the model.
     pub(super) fn directory(options: &DirectoryOptions) -> Result<Self, EmbedError> {
         let path = options.path.clone();
         if path.as_os_str().is_empty() {
@@ -141,7 +142,7 @@ impl Model {
     }
 }
 
-/// What the files beside a model of sentence-transformers say; `None` if they are absent or say nothing known.
+/// Reads the files beside a sentence-transformers model; `None` if they are absent or contain nothing known.
 mod hints {
     use super::{Deserialize, Path, Pooling};
 
@@ -174,7 +175,7 @@ mod hints {
     }
 }
 
-/// Names and habits of the models that fastembed can fetch.
+/// Names and properties of the models that fastembed can fetch.
 #[cfg(feature = "hub")]
 mod listed {
     use fastembed::{EmbeddingModel, TextEmbedding};
@@ -232,20 +233,20 @@ mod listed {
             M::EmbeddingGemma300M | M::EmbeddingGemma300MQ | M::EmbeddingGemma300MQ4 => {
                 ("task: search result | query: ", "title: none | text: ", "task: classification | query: ")
             }
-            // The others were trained without.
+            // The others were trained without prefixes.
             _ => ("", "", ""),
         };
         Prefixes { query: query.into(), passage: passage.into(), symmetric: symmetric.into() }
     }
 }
 
-/// Loads `model` on a thread of its own; ready when it has embedded a first text.
+/// Loads `model` on a thread of its own; ready once it has embedded a first text.
 pub(super) async fn open(model: Model, options: &EmbedOptions) -> Result<Fast, EmbedError> {
     let longest = model.max_length.saturating_mul(BYTES_PER_TOKEN);
     let prefixes = model.prefixes.clone();
     let workers = Workers::new(model, options);
     let (ready, loaded) = oneshot::channel();
-    // Who opened it may have gone.
+    // The caller may have gone.
     workers.start(move |loaded| drop(ready.send(loaded)))?;
     let facts = loaded.await.map_err(|_| EmbedError::Load("loading stopped".into()))??;
     let reader = load_reader(&workers.model, options, (&facts.identity, facts.dimensions))?;
@@ -254,7 +255,7 @@ pub(super) async fn open(model: Model, options: &EmbedOptions) -> Result<Fast, E
     Ok(Fast { identity, dimensions, prefixes, longest, batch: if alone { 1 } else { BATCH }, workers, reader })
 }
 
-/// The reader that the options name, else the one that lies beside the model.
+/// The reader that the options name, or else the one beside the model.
 fn load_reader(
     model: &Model,
     options: &EmbedOptions,
@@ -276,12 +277,12 @@ fn load_reader(
     Ok(Some(Arc::new(Reader::load(&files, encoder, &runtime)?)))
 }
 
-/// An embedder whose model lives on threads of its own; they end with it.
+/// An embedder whose model runs on its own threads, which end with it.
 pub(super) struct Fast {
     identity: String,
     dimensions: usize,
     prefixes: Prefixes,
-    /// Bytes of a text that are looked at.
+    /// Longest part of a text that is read, in bytes.
     longest: usize,
     /// Texts of a build in one job.
     batch: usize,
@@ -289,7 +290,7 @@ pub(super) struct Fast {
     reader: Option<Arc<Reader>>,
 }
 
-/// What a call wants of each of its texts.
+/// What a call needs for each of its texts.
 #[derive(Clone, Copy)]
 struct Order<'a> {
     prefix: &'a str,
@@ -317,11 +318,11 @@ impl Fast {
         embedded.await.map_err(|_| EmbedError::Inference("the model is gone".into()))?
     }
 
-    /// Few texts at a time, each time at the end of the line, so that live calls and other builds come in between.
+    /// Embeds few texts at a time, queuing again for each batch, so that live calls and other builds come in between.
     async fn build(&self, texts: Vec<String>, order: Order<'_>) -> Result<Vec<Embedded>, EmbedError> {
         let count = texts.len();
         let mut texts: Vec<(usize, String)> = texts.into_iter().enumerate().collect();
-        // A batch is as slow as its longest text times its size.
+        // The cost of a batch is its longest text times its size.
         if self.batch > 1 {
             texts.sort_by_key(|(_, text)| text.len());
         }
@@ -383,7 +384,7 @@ impl Embedder for Fast {
     }
 }
 
-/// The first `most` bytes, without a torn character.
+/// The first `most` bytes at most, cut at a character boundary.
 fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
@@ -402,8 +403,9 @@ impl Model {
                     special_tokens: Cow::Borrowed(bundled::SPECIAL_TOKENS),
                     tokenizer_config: Cow::Borrowed(bundled::TOKENIZER_CONFIG),
                 };
-                // Company would change nothing here, since activations are quantised token by token, but gains nothing
-                // either (1,100 texts a second in batches of 8, 1,075 alone), and utterances would wait for it.
+                // Batches would not change the result, since activations are quantised token by token, but would gain
+                // nothing either (1,100 texts a second in batches of 8, 1,075 alone), and utterances would wait for
+                // them.
                 self.load_files(files, Pooling::Mean, Some(true), &runtime, threads, &mut identity)?
             }
             Source::Directory { path, file, pooling, alone } => {
@@ -424,7 +426,7 @@ impl Model {
         }
         identity.update(&(self.max_length as u64).to_le_bytes());
         identity.update(&[u8::from(running.alone)]);
-        // Weights that were not seen as bytes, and processors that round otherwise.
+        // Covers weights that were not seen as bytes, and processors that round differently.
         for x in &probe {
             identity.update(&x.to_le_bytes());
         }
@@ -503,7 +505,7 @@ impl Model {
     }
 }
 
-/// Waiting threads of the library shall sleep. It matters with more than one thread only.
+/// Idle threads of the library must sleep. Matters only with more than one thread.
 const NO_SPINNING: (&str, &str) = ("session.intra_op.allow_spinning", "0");
 
 #[cfg(test)]
@@ -511,11 +513,11 @@ mod tests {
     use super::*;
 
     async fn bundled() -> Fast {
-        // A missing library fails here, with the way to get it.
+        // If the library is missing, this fails with instructions for getting it.
         open(Model::bundled(), &EmbedOptions::default()).await.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The bundled model, as its files.
+    /// The bundled model, as files.
     fn directory() -> DirectoryOptions {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/uptake-encoder");
         DirectoryOptions { path, ..DirectoryOptions::default() }
@@ -616,7 +618,7 @@ mod tests {
         let results = futures::future::join_all(calls).await;
         assert!(results.iter().any(Result::is_ok));
         assert!(results.iter().any(|result| matches!(result, Err(EmbedError::Busy))));
-        // And nothing stays behind.
+        // Nothing stays in the queue.
         assert!(fast.embed(vec!["again".into()], Purpose::Query).await.is_ok());
     }
 

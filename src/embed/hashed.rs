@@ -5,9 +5,9 @@ use futures::future::BoxFuture;
 use super::{EmbedError, Embedder, HashedOptions, Purpose, unit};
 use crate::text::{fnv1a, fold};
 
-/// Texts with words or parts of words in common are near; nothing else is known about meaning.
+/// Texts with common words or parts of words are near each other; meaning is not considered.
 ///
-/// The same on every machine and in every version that keeps its [`identity`](Embedder::identity).
+/// The same on every machine and in every version with the same [`identity`](Embedder::identity).
 #[derive(Debug, Clone)]
 pub struct Hashed {
     dimensions: usize,
@@ -25,7 +25,7 @@ impl Hashed {
     #[must_use]
     pub fn vector(&self, text: &str) -> Vec<f32> {
         let mut vector = vec![0.0; self.dimensions];
-        // Every text has a direction, also the empty one.
+        // Every text has a direction, even the empty one.
         self.vote(&mut vector, "", 0.01);
         let folded = fold(text);
         let mut padded = String::new();
@@ -77,7 +77,7 @@ impl Embedder for Hashed {
     }
 }
 
-/// FNV-1a, finished by a mix: without it the high bits of short words hardly differ.
+/// FNV-1a with a final mix: without it the high bits of short words hardly differ.
 fn mixed(text: &str) -> u64 {
     let hash = fnv1a(text.bytes());
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -1,4 +1,4 @@
-//! Vectors that are kept, for a build that reads the same utterance many times: see [`crate::ablation`].
+//! Cached vectors, for builds that read the same utterance many times: see [`crate::ablation`].
 
 use std::{
     collections::HashMap,
@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 
 use super::{EmbedError, Embedded, Embedder, LIVE_TEXTS, Purpose, Reader, SharedEmbedder};
 
-/// Keeps what is embedded for a request. An index is built once.
+/// Caches vectors for requests. Texts of an index are not cached, as it is built once.
 pub(super) struct Kept {
     inner: SharedEmbedder,
     known: Mutex<HashMap<(String, Purpose), Embedded>>,

@@ -29,18 +29,18 @@ pub use self::{
     words::{WordStates, words},
 };
 
-/// What a text is embedded for: models trained with prefixes give a query and a passage different ones.
+/// What a text is embedded for: models trained with prefixes use different ones for queries and passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// An utterance that looks for descriptions (asymmetric).
+    /// An utterance that searches descriptions (asymmetric).
     Query,
-    /// A description that is looked for (asymmetric).
+    /// A description to be found (asymmetric).
     Passage,
-    /// An utterance or exemplar compared with its like.
+    /// An utterance or exemplar that is compared with others of its kind.
     Symmetric,
 }
 
-/// Makes vectors of length 1 and of one dimension.
+/// Makes vectors of length 1, all with the same dimension.
 pub trait Embedder: Send + Sync + 'static {
     /// Names the model and everything that changes its vectors (weights, quantisation, pooling, prefixes):
     /// vectors of two embedders may be compared only if their identities are equal.
@@ -53,27 +53,27 @@ pub trait Embedder: Send + Sync + 'static {
 
     /// One vector per text, in order. A call with at most [`LIVE_TEXTS`] texts goes ahead of longer ones.
     ///
-    /// Dropping the future withdraws what has not been started.
+    /// Dropping the future withdraws texts that were not started.
     fn embed(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>>;
 
-    /// The same, with the states of the words from the same pass, where there is a [`Reader`] for them.
+    /// The same, plus the word states from the same pass if there is a [`Reader`] for them.
     fn embed_words(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Embedded>, EmbedError>> {
         let vectors = self.embed(texts, purpose);
         Box::pin(async { Ok(vectors.await?.into_iter().map(|vector| Embedded { vector, words: None }).collect()) })
     }
 
-    /// The work is done by cores of this machine, and not by a server.
+    /// Whether this machine does the work, and not a server.
     fn works_here(&self) -> bool {
         false
     }
 
-    /// What reads slots from the states of words; `None` if nothing was trained for this model.
+    /// The reader that finds slots from word states; `None` if none was trained for this model.
     fn reader(&self) -> Option<Arc<Reader>> {
         None
     }
 }
 
-/// A text's vector, and the states of its words if the embedder gives them.
+/// A text's vector, and its word states if the embedder provides them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
     pub vector: Vec<f32>,
@@ -82,11 +82,11 @@ pub struct Embedded {
 
 pub type SharedEmbedder = Arc<dyn Embedder>;
 
-/// Somebody waits for a call with at most this many texts (an utterance, its segments); a longer one is an index build,
-/// which gives way between texts or small batches.
+/// Calls with at most this many texts (an utterance, its segments) count as live; a longer one is an index build, which
+/// gives way between texts or small batches.
 pub const LIVE_TEXTS: usize = 8;
 
-/// Why there is no vector. The texts are for our log; none repeats what a remote server said to a client.
+/// Why there is no vector. The texts are for our log; a remote server's text never reaches a client.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
     #[error("the embedding model could not be loaded: {0}")]
@@ -104,8 +104,8 @@ pub enum EmbedError {
 /// Makes the embedder that `options` describe, ready to embed: a local model is loaded and has embedded its first text.
 ///
 /// # Errors
-/// [`EmbedError::Load`] for options or model files that cannot be used, [`EmbedError::Runtime`] for a missing or unfit
-/// ONNX Runtime, [`EmbedError::Remote`] if a server had to be asked for its dimensions and did not answer.
+/// [`EmbedError::Load`] for unusable options or model files, [`EmbedError::Runtime`] for a missing or unsuitable ONNX
+/// Runtime, [`EmbedError::Remote`] if a server had to be asked for its dimensions and did not answer.
 pub async fn open(options: &EmbedOptions) -> Result<SharedEmbedder, EmbedError> {
     let opened: SharedEmbedder = match options.kind {
         Kind::Bundled => Arc::new(fast::open(fast::Model::bundled(), options).await?),
@@ -119,7 +119,7 @@ pub async fn open(options: &EmbedOptions) -> Result<SharedEmbedder, EmbedError> 
     Ok(opened)
 }
 
-/// Scales to length 1; `None` if that is impossible (no length, or a number that is not finite).
+/// Scales to length 1; `None` if that is impossible (zero length, or a number that is not finite).
 fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let norm = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
     if !norm.is_finite() || norm <= f64::from(f32::MIN_POSITIVE) {
@@ -129,7 +129,7 @@ fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     Some(vector)
 }
 
-/// The error and what caused it, in one line: the outermost text alone often says only what was tried.
+/// The error with its causes, on one line: the outermost text often says only what was tried.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

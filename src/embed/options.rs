@@ -1,5 +1,5 @@
-//! What whoever runs the service may set. One table per kind rather than a tagged choice: a file, the environment and
-//! flags are merged key by key, and what one layer says about a kind that another layer does not choose must not clash.
+//! Settings for operators. One table per kind rather than a tagged choice: files, the environment and flags are merged
+//! key by key, and settings of different kinds in different layers must not clash.
 
 use std::path::PathBuf;
 
@@ -13,17 +13,18 @@ use super::Purpose;
 #[serde(default, deny_unknown_fields)]
 pub struct EmbedOptions {
     pub kind: Kind,
-    /// The ONNX Runtime library, 1.24 or newer, for the kinds that run a model here. If absent: `ORT_DYLIB_PATH`, then
-    /// beside the executable and in the `lib` directories near it, then wherever the system's loader looks.
+    /// The ONNX Runtime library, 1.24 or newer, for the kinds that run a model in this process. If absent:
+    /// `ORT_DYLIB_PATH`, then beside the executable and in the `lib` directories near it, then the system's library
+    /// path.
     pub runtime: Option<PathBuf>,
-    /// Threads that work on one text. More than one shortens a single text's time a little and costs throughput.
+    /// Threads for one text. More than one makes a single text a little faster and costs throughput.
     pub threads: usize,
     /// Copies of the model, each with its own memory, that work at the same time; 0: as many as there are cores. The
     /// first is loaded at once, the others when texts wait for it.
     pub workers: usize,
-    /// Calls that may wait; one more is refused with [`EmbedError::Busy`](super::EmbedError::Busy).
+    /// Most calls that wait; further ones are refused with [`EmbedError::Busy`](super::EmbedError::Busy).
     pub queue: usize,
-    /// For the kinds that run a model here.
+    /// For the kinds that run a model in this process.
     pub reader: ReaderOptions,
     /// For `kind = "fastembed"`.
     pub fastembed: FastembedOptions,
@@ -64,18 +65,18 @@ pub enum Kind {
     Directory,
     /// A server that speaks OpenAI's `/v1/embeddings`.
     Remote,
-    /// No model: words and character trigrams, hashed. For tests, and for comparing with.
+    /// No model: words and character trigrams, hashed. For tests and comparisons.
     Hashed,
 }
 
-/// The network that finds slots by what the model makes of each word.
+/// The network that finds slots from the model's word states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReaderOptions {
     /// Without it, slots are found by recognizers and templates alone.
     pub enabled: bool,
-    /// Holds `head.onnx`, which must have been trained on the states of just this model. If absent: the bundled one for
-    /// the bundled model, and the directory `reader` beside a model in a directory.
+    /// Directory with `head.onnx`, which must have been trained on the states of exactly this model. If absent: the
+    /// bundled one for the bundled model, and the directory `reader` beside a model in a directory.
     pub path: Option<PathBuf>,
 }
 
@@ -91,11 +92,11 @@ pub struct FastembedOptions {
     /// A name of fastembed's `EmbeddingModel`, in any case (`MultilingualE5Small`), or the model's name on the hub
     /// (`intfloat/multilingual-e5-small`).
     pub model: String,
-    /// Where the files are kept. `HF_HOME` overrides it.
+    /// Where the files are stored. `HF_HOME` overrides it.
     pub cache: PathBuf,
     /// Tokens; the rest of a text is not read.
     pub max_length: usize,
-    /// If absent, what the model was trained with.
+    /// If absent, the prefixes that the model was trained with.
     pub prefixes: Option<Prefixes>,
 }
 
@@ -108,13 +109,13 @@ impl Default for FastembedOptions {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DirectoryOptions {
-    /// Holds `tokenizer.json`, `tokenizer_config.json`, `config.json` and the model.
+    /// Directory with `tokenizer.json`, `tokenizer_config.json`, `config.json` and the model.
     pub path: PathBuf,
     /// The model, relative to `path`. If absent, `model.onnx` or `onnx/model.onnx`.
     pub file: Option<PathBuf>,
-    /// If absent, what `1_Pooling/config.json` says, else `mean`.
+    /// If absent, the value in `1_Pooling/config.json`, or else `mean`.
     pub pooling: Option<Pooling>,
-    /// Tokens; the rest of a text is not read. If absent, what `sentence_bert_config.json` says, else 256.
+    /// In tokens; the rest of a text is not read. If absent, the value in `sentence_bert_config.json`, or else 256.
     pub max_length: Option<usize>,
     /// Embed each text by itself: a dynamically quantised model gives a text other vectors in other company.
     /// If absent, true where the model has such operators.
@@ -122,16 +123,16 @@ pub struct DirectoryOptions {
     pub prefixes: Prefixes,
 }
 
-/// How token vectors become one.
+/// How token vectors are combined into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
     Mean,
-    /// The first token's.
+    /// The first token's vector.
     Cls,
 }
 
-/// What is put before a text, by [`Purpose`](super::Purpose), spaces included.
+/// Text that is put before each text, by [`Purpose`](super::Purpose), including spaces.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Prefixes {
@@ -157,7 +158,7 @@ impl Prefixes {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RemoteOptions {
-    /// Up to and including the version: `http://localhost:8080/v1`.
+    /// The address up to and including the version: `http://localhost:8080/v1`.
     pub base_url: String,
     pub model: String,
     /// Sent as a bearer token; none is sent if absent.
@@ -165,15 +166,15 @@ pub struct RemoteOptions {
     pub api_key: Option<SecretString>,
     /// What the vectors must have. If absent, the server is asked for one vector at start, and must be up.
     pub dimensions: Option<usize>,
-    /// Send `dimensions` along, for models that can shorten their vectors.
+    /// Send `dimensions`, for models that can shorten their vectors.
     pub shorten: bool,
     /// Ask for base64, a third of the bytes; not every server knows it.
     pub base64: bool,
     /// Texts in one request.
     pub batch: usize,
-    /// For one request with its retries.
+    /// Time limit for one request including its retries.
     pub timeout_ms: u64,
-    /// Tries of one request: faults of the connection, 408, 409, 429 and 5xx are tried again.
+    /// Attempts for one request: connection errors, 408, 409, 429 and 5xx are retried.
     pub attempts: u32,
     pub prefixes: Prefixes,
 }

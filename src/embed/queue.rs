@@ -1,4 +1,4 @@
-//! Who is served next: a bounded queue of two lanes between async callers and threads that work.
+//! A bounded queue with two lanes between async callers and worker threads.
 
 use std::{
     collections::VecDeque,
@@ -7,16 +7,16 @@ use std::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
-    /// Somebody waits.
+    /// A client waits for it.
     Live,
-    /// A build.
+    /// Part of a build.
     Bulk,
 }
 
-/// After this many live jobs in a row a waiting bulk job has its turn, so that a build ends also under full load.
+/// After this many live jobs in a row a waiting bulk job is served, so that a build ends even under full load.
 const LIVE_IN_A_ROW: u32 = 15;
 
-/// Live jobs before bulk jobs, each lane first in, first out.
+/// Live jobs go before bulk jobs; each lane is first in, first out.
 #[derive(Debug)]
 pub(super) struct Queue<J> {
     state: Mutex<State<J>>,
@@ -29,16 +29,16 @@ struct State<J> {
     live: VecDeque<J>,
     bulk: VecDeque<J>,
     in_a_row: u32,
-    /// Workers that wait for a job.
+    /// Idle workers.
     idle: usize,
     closed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// As many jobs wait in this lane as may.
+    /// The lane is full.
     Full,
-    /// Nobody works any more.
+    /// The queue is closed.
     Closed,
 }
 
@@ -49,7 +49,7 @@ impl<J> Queue<J> {
         Self { state: Mutex::new(state), ready: Condvar::new(), bound: bound.max(1) }
     }
 
-    /// Never blocks. True if more jobs wait than workers do, so that one more worker would find something to do.
+    /// Never blocks. True if more jobs wait than workers, so that another worker would be useful.
     pub(super) fn push(&self, lane: Lane, job: J) -> Result<bool, Refused> {
         let mut state = self.lock();
         if state.closed {
@@ -85,7 +85,7 @@ impl<J> Queue<J> {
         }
     }
 
-    /// Drops what waits and sends the workers home.
+    /// Drops waiting jobs and ends the workers.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -95,7 +95,7 @@ impl<J> Queue<J> {
         self.ready.notify_all();
     }
 
-    /// A poisoned lock is as good as any: no operation leaves the lanes half changed.
+    /// No operation leaves the lanes half changed, so a poisoned lock is safe to use.
     fn lock(&self) -> MutexGuard<'_, State<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,5 @@
-//! The reader: a small network on the states that the embedding model has computed anyway, which says of each run of
-//! words how well it fills each slot. `models/reader/README.md` describes its form; what its numbers mean for a slot is
-//! `decide::reader`'s.
+//! The reader: a small network on the states that the embedding model computes anyway. It scores how well each run of
+//! words fills each slot. `models/reader/README.md` describes its form; `decide::reader` interprets its scores.
 
 use std::{
     fmt,
@@ -26,10 +25,10 @@ static BUNDLED: &[u8] = include_bytes!("../../models/reader/head.onnx");
 static BUNDLED_ACTS: &str = include_str!("../../models/reader/acts.json");
 static BUNDLED_TURNS: &str = include_str!("../../models/reader/turns.json");
 
-/// Labels that the network was trained with at most: the function's, and those of its slots.
+/// Most labels that the network was trained with: the function's and those of its slots.
 pub const MOST_LABELS: usize = 24;
 
-/// What an input of the network is.
+/// The kind of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabelKind {
     Slot,
@@ -45,7 +44,7 @@ pub struct Label<'a> {
     pub kind: LabelKind,
 }
 
-/// Rows of one width.
+/// Rows of equal width.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rows {
     width: usize,
@@ -78,31 +77,31 @@ impl Rows {
     }
 }
 
-/// What the network makes of an utterance and of the labels beside it. The score of label `m` for the words `i` to `j`
-/// is `labels[m] · max(0, starts[i] + ends[j] + widths[j - i]) + biases[m]`; its sigmoid is a probability.
+/// The network's output for an utterance and its labels. The score of label `m` for the words `i` to `j` is `labels[m]
+/// · max(0, starts[i] + ends[j] + widths[j - i]) + biases[m]`; its sigmoid is a probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpanVectors {
-    /// One row a word.
+    /// One row per word.
     pub starts: Rows,
     pub ends: Rows,
-    /// One row for each length of a span, less one.
+    /// Row `n` is for spans of `n + 1` words.
     pub widths: Rows,
-    /// One row a label.
+    /// One row per label.
     pub labels: Rows,
     pub biases: Vec<f32>,
 }
 
-/// Where the reader's files are.
+/// The location of the reader's files.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Files {
     Bundled,
     Directory(PathBuf),
 }
 
-/// The network, with what tells what an utterance does.
+/// The network, with the classifiers of dialogue acts.
 pub struct Reader {
     session: Mutex<Session>,
-    /// `None` where a directory has no `acts.json`, or no `turns.json`.
+    /// `None` if a directory has no `acts.json`, or no `turns.json`.
     acts: Option<SpeechActs>,
     turns: Option<SpeechActs>,
     identity: String,
@@ -116,7 +115,7 @@ impl fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// For the model of this identity, whose states have so many dimensions.
+    /// Loads the reader for the model with this identity and number of dimensions.
     pub(super) fn load(files: &Files, encoder: (&str, usize), runtime: &Loaded) -> Result<Self, EmbedError> {
         let failed = |path: &Path, error| EmbedError::Load(format!("cannot read {}: {error}", path.display()));
         match files {
@@ -156,7 +155,7 @@ impl Reader {
         }
         let identity = format!("{encoder}/{}", &blake3::hash(bytes).to_hex()[..16]);
         let mut reader = Self { session: Mutex::new(session), acts, turns, identity, width: 0 };
-        // A first word and label, also to pay what they cost.
+        // A first pass with one word and one label, which also pays its extra cost.
         let one = vec![0.0; dimensions];
         let first = reader.run([1, 1, dimensions], &one, &one, &[LabelKind::Function as i64]);
         let first = first.map_err(|error| EmbedError::Load(format!("the reader: {}", causes(&error))))?;
@@ -164,34 +163,34 @@ impl Reader {
         Ok(reader)
     }
 
-    /// What tells what an utterance does.
+    /// The classifier of an utterance's act.
     #[must_use]
     pub const fn acts(&self) -> Option<&SpeechActs> {
         self.acts.as_ref()
     }
 
-    /// What tells what an utterance does beside an open form.
+    /// The classifier of an utterance's act beside an open form.
     #[must_use]
     pub const fn turns(&self) -> Option<&SpeechActs> {
         self.turns.as_ref()
     }
 
-    /// Numbers of what is known of a span, and of a label.
+    /// The length of span and label vectors.
     #[must_use]
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// Names the network and the model whose states it reads.
+    /// Identifies the network and the model whose states it reads.
     #[must_use]
     pub fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// Reads the words of one utterance for up to [`MOST_LABELS`] labels. Some hundred microseconds of computing.
+    /// Reads the words of one utterance for up to [`MOST_LABELS`] labels. Takes some hundred microseconds.
     ///
     /// # Errors
-    /// [`EmbedError::Inference`] if the runtime fails, or if a vector is not of the model's dimensions.
+    /// [`EmbedError::Inference`] if the runtime fails, or if a vector does not have the model's dimensions.
     pub fn read(&self, words: &WordStates, labels: &[Label<'_>]) -> Result<SpanVectors, EmbedError> {
         let (count, dimensions) = (words.spans().len(), words.dimensions());
         if count == 0 || labels.is_empty() || labels.iter().any(|label| label.vector.len() != dimensions) {

@@ -1,4 +1,4 @@
-//! Vectors from a server that speaks OpenAI's `/v1/embeddings`. What it says is checked, never trusted.
+//! Vectors from a server that speaks OpenAI's `/v1/embeddings`. Its answers are always checked.
 
 use std::{
     fmt,
@@ -20,19 +20,19 @@ use tokio::{sync::Semaphore, time};
 use super::{EmbedError, Embedder, Prefixes, Purpose, RemoteOptions, causes, unit};
 use crate::text::foreign::Foreign;
 
-/// Of an answer, per text and for the rest of it: 16,384 dimensions written out in full.
+/// Most bytes of an answer, per text and for the rest of it: 16,384 dimensions written out in full.
 const MOST_BYTES_PER_TEXT: usize = 512 * 1024;
 const MOST_BYTES_AROUND: usize = 64 * 1024;
 const MOST_DIMENSIONS: usize = 16_384;
 
-/// Waits between tries double from the first to the last of these, unless the server asks for something in between.
+/// Pauses between attempts double from the first to the last of these, unless the server asks for something in between.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// Bytes of a text that are sent. No embedding model reads more.
+/// Most bytes of a text that are sent. No embedding model reads more.
 const LONGEST_TEXT: usize = 32 * 1024;
 
-/// Asks for one vector if `options` do not give the dimensions; otherwise sends nothing yet.
+/// Requests one vector if `options` do not give the dimensions; otherwise sends nothing yet.
 pub(super) async fn open(options: &RemoteOptions, queue: usize) -> Result<Remote, EmbedError> {
     let mut remote = Remote::new(options, queue)?;
     if remote.dimensions == 0 {
@@ -50,7 +50,7 @@ pub(super) struct Remote {
     url: Url,
     key: Option<SecretString>,
     model: String,
-    /// 0 until it is known.
+    /// 0 while unknown.
     dimensions: usize,
     shorten: bool,
     base64: bool,
@@ -77,14 +77,14 @@ struct Request<'a> {
     dimensions: Option<usize>,
 }
 
-/// A try that failed.
+/// A failed attempt.
 struct Fault {
     what: Foreign,
-    /// `None`: another try would fail the same way.
+    /// `None` if another attempt would fail the same way.
     again: Option<Again>,
 }
 
-/// How long to wait before the next try; `None`: as we like.
+/// How long to wait before the next attempt; `None` if the server does not say.
 type Again = Option<Duration>;
 
 impl Remote {
@@ -112,15 +112,15 @@ impl Remote {
             headers.insert(AUTHORIZATION, value);
         }
         let timeout = Duration::from_millis(options.timeout_ms.max(1));
-        // The process may have its own provider of TLS already; then that one is used.
+        // Fails if the process has its own TLS provider; then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut client = Client::builder()
             .default_headers(headers)
             .connect_timeout(timeout.min(Duration::from_secs(5)))
-            // A redirect would take the texts, and perhaps the key, to somewhere that nobody configured.
+            // A redirect would send the texts, and perhaps the key, to an address that is not configured.
             .redirect(redirect::Policy::none());
         if url.scheme() == "http" {
-            // Without redirects no TLS is ever spoken, so that no CA certificates need be there.
+            // Without redirects there is never TLS, so no CA certificates are needed.
             client = client.tls_certs_only(std::iter::empty());
         }
         let client =
@@ -144,8 +144,8 @@ impl Remote {
         Ok(remote)
     }
 
-    /// The server cannot be asked which weights it has: whoever changes them under the same name must rebuild the
-    /// indexes.
+    /// The server cannot be asked which weights it has: if they change under the same name, the indexes must be
+    /// rebuilt.
     fn identify(&self) -> String {
         let Prefixes { query, passage, symmetric } = &self.prefixes;
         let mut hasher = blake3::Hasher::new();
@@ -157,7 +157,7 @@ impl Remote {
         format!("remote-{}-{}-{}", self.model, self.dimensions, &hasher.finalize().to_hex()[..16])
     }
 
-    /// One request, tried again where that may help, all within the timeout.
+    /// One request with retries where they may help, all within the timeout.
     async fn request(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let tries = async {
             let mut wait = FIRST_WAIT;
@@ -189,7 +189,7 @@ impl Remote {
             encoding_format: if self.base64 { "base64" } else { "float" },
             dimensions: self.shorten.then_some(self.dimensions),
         };
-        // The address may hold a password.
+        // The address may contain a password.
         let lost =
             |error: reqwest::Error| Fault { what: Foreign::new(&causes(&error.without_url())), again: Some(None) };
         let mut response = self.client.post(self.url.clone()).json(&request).send().await.map_err(lost)?;
@@ -210,7 +210,7 @@ impl Remote {
         read_vectors(&body, texts.len(), dimensions).map_err(|what| Fault { what: Foreign::new(&what), again: None })
     }
 
-    /// For the log: the status and the beginning of what the server says, without the key.
+    /// For the log: the status and the beginning of the server's message, without the key.
     fn complaint(&self, status: StatusCode, body: &[u8]) -> Foreign {
         #[derive(Deserialize)]
         struct Body {
@@ -269,14 +269,15 @@ fn again(status: StatusCode, headers: &HeaderMap) -> Option<Again> {
     worth_it.then(seconds)
 }
 
-/// Between half of `wait` and all of it, so that clients that failed together do not come back together.
+/// Between half of `wait` and all of it, so that clients that failed together do not retry together.
 fn jitter(wait: Duration) -> Duration {
     let random = std::hash::RandomState::new().build_hasher().finish() % 1000;
     let share = u32::try_from(random).unwrap_or_default();
     wait / 2 + wait / 2 * share / 1000
 }
 
-/// The `count` unit vectors of an answer, in the order of the texts; of the `dimensions` wanted, or all of the same.
+/// The `count` unit vectors of an answer, in the order of the texts; with the given `dimensions`, or at least all
+/// equal.
 fn read_vectors(body: &[u8], count: usize, dimensions: Option<usize>) -> Result<Vec<Vec<f32>>, String> {
     #[derive(Deserialize)]
     struct Answer {
@@ -318,7 +319,7 @@ fn read_vectors(body: &[u8], count: usize, dimensions: Option<usize>) -> Result<
     Ok(vectors)
 }
 
-/// Little-endian 32-bit floats.
+/// Decodes little-endian 32-bit floats.
 fn from_base64(text: &str) -> Result<Vec<f32>, String> {
     let bytes = STANDARD.decode(text).map_err(|error| format!("a vector that is not base64: {error}"))?;
     let (numbers, []) = bytes.as_chunks::<4>() else {
@@ -343,7 +344,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that gives each request to `answer` and writes what it returns: a status, more headers, and a body.
+    /// A server that passes each request to `answer` and sends what it returns: a status, more headers, and a body.
     struct Server {
         base_url: String,
         requests: Arc<Mutex<Vec<(String, Value)>>>,

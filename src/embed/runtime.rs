@@ -10,7 +10,7 @@ use ort::{LoadDynamicError, environment::Environment};
 
 use super::{EmbedError, causes};
 
-/// What the library is called; `lib/` + this is where `scripts/get-onnxruntime` puts it.
+/// The library's file name; `scripts/get-onnxruntime` puts it into `lib/`.
 const LIBRARY: &str = if cfg!(target_os = "windows") {
     "onnxruntime.dll"
 } else if cfg!(target_os = "macos") {
@@ -19,19 +19,19 @@ const LIBRARY: &str = if cfg!(target_os = "windows") {
     "libonnxruntime.so"
 };
 
-/// The one that this process has. The library allows one environment, so it is kept until the process ends.
+/// The loaded library. It allows one environment, so it is kept until the process ends.
 static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 
 #[derive(Debug, Clone)]
 pub(super) struct Loaded {
     pub(super) environment: Environment,
-    /// The library's own account of its build: version, commit, flags.
+    /// The library's build information: version, commit, flags.
     pub(super) build: &'static str,
     path: PathBuf,
 }
 
-/// Loads the library that `wanted` or else the environment names, or else the first that is found; blocks for some
-/// 20 ms. A library that is loaded already stays, whatever is wanted.
+/// Loads the library that `wanted` or else the environment names, or else the first one found; blocks for about 20 ms.
+/// A loaded library stays, whatever is wanted.
 pub(super) fn load(wanted: Option<&Path>) -> Result<Loaded, EmbedError> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(loaded) = &*loaded {
@@ -66,7 +66,7 @@ pub(super) fn load(wanted: Option<&Path>) -> Result<Loaded, EmbedError> {
     )))
 }
 
-/// What the loader says is a cause of a cause, which `ort` leaves out.
+/// The loader's message is the cause of a cause, which `ort` leaves out.
 fn reason(error: &LoadDynamicError) -> String {
     match error {
         LoadDynamicError::Dlopen { error, path } => format!("{}: {}", path.display(), causes(error)),
@@ -74,14 +74,13 @@ fn reason(error: &LoadDynamicError) -> String {
     }
 }
 
-/// Where to look, in order. What somebody named is the only place: another library than that would surprise.
+/// Where to look, in order. If a path is configured, only there: a different library would be a surprise.
 ///
-/// Not in the working directory, which may be a stranger's.
+/// Never in the working directory, which may be untrusted.
 fn places(wanted: Option<&Path>, variable: Option<PathBuf>, executable: Option<&Path>) -> Vec<PathBuf> {
     let named = wanted.map(Path::to_path_buf).into_iter().chain(variable).find(|path| !path.as_os_str().is_empty());
     if let Some(path) = named {
-        // The loader takes a path without a slash for a name to search for, and `ort` takes it as beside the
-        // executable.
+        // The loader treats a path without a slash as a name to search for, and `ort` as beside the executable.
         return vec![std::path::absolute(&path).unwrap_or(path)];
     }
     let mut places = Vec::new();
@@ -89,7 +88,7 @@ fn places(wanted: Option<&Path>, variable: Option<PathBuf>, executable: Option<&
         places.push(directory.join(LIBRARY));
         places.push(directory.join("lib").join(LIBRARY));
         places.extend(directory.parent().map(|above| above.join("lib").join(LIBRARY)));
-        // An executable that cargo built runs from below `target`, in the checkout.
+        // An executable built by cargo runs from below `target`, in the checkout.
         let target = directory.ancestors().find(|above| above.file_name().is_some_and(|name| name == "target"));
         places.extend(target.and_then(Path::parent).map(|checkout| checkout.join("lib").join(LIBRARY)));
     }

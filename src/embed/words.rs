@@ -1,4 +1,4 @@
-//! The words of a text, and what a model makes of each on its way to the text's vector.
+//! The words of a text, and the model's state for each.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::text::Span;
 
 /// A word is a character of Chinese or Japanese script, or letters and digits that marks may join ("AB-1093/2",
-/// "mara@kauri.nz"), or any other character. The reader was trained on these words: `models/reader/README.md`.
+/// "mara@kauri.nz"), or any other character. The reader was trained with these words: `models/reader/README.md`.
 static WORD: LazyLock<Regex> = LazyLock::new(|| {
     let han = r"\p{Han}\p{Hiragana}\p{Katakana}ーｰ";
     let letters = format!(r"[[\p{{L}}\p{{M}}\p{{N}}_]--[{han}]]+");
@@ -15,31 +15,31 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern).expect("the pattern is a constant, and a test reads it")
 });
 
-/// Words of a text that are looked at: what reads them takes time and memory that grow with their square.
+/// Most words of a text that are used: the reader takes time and memory that grow with their square.
 const MOST_WORDS: usize = 256;
 
-/// The words of a text, with one state of the model for each.
+/// The words of a text, with one model state for each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WordStates {
     spans: Vec<Span>,
     dimensions: usize,
-    /// One row of `dimensions` a word.
+    /// One row of `dimensions` per word.
     values: Vec<f32>,
 }
 
-/// The tokens that a model read of a text: where each stands in the text, in `char`s (nowhere if it is empty), and its
-/// state, a row of `dimensions`.
+/// The tokens of a text: the position of each in the text, in `char`s (an empty range if it has none), and its state, a
+/// row of `dimensions`.
 pub(super) struct Tokens<'a> {
     pub(super) places: &'a [(usize, usize)],
     pub(super) states: &'a [f32],
     pub(super) dimensions: usize,
-    /// The text is longer than what the model reads.
+    /// The text is longer than the model reads.
     pub(super) is_cut: bool,
 }
 
 impl WordStates {
-    /// Each word is the mean of the tokens that overlap it; zeros if none does. Words that the model did not read are
-    /// left out.
+    /// The state of a word is the mean of the tokens that overlap it; zeros if none does. Words that the model did not
+    /// read are left out.
     pub(super) fn pool(text: &str, tokens: &Tokens<'_>) -> Self {
         let dimensions = tokens.dimensions;
         let mut spans = words(text);
@@ -63,14 +63,14 @@ impl WordStates {
         Self { spans, dimensions, values }
     }
 
-    /// The same words in other places.
+    /// The same words at other positions.
     #[must_use]
     pub fn at(mut self, place: impl Fn(Span) -> Span) -> Self {
         self.spans.iter_mut().for_each(|span| *span = place(*span));
         self
     }
 
-    /// Where the words stand, in order.
+    /// The positions of the words, in order.
     #[must_use]
     pub fn spans(&self) -> &[Span] {
         &self.spans

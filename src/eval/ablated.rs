@@ -1,6 +1,6 @@
-//! Each case once more without each rule that had a say in it: what `scripts/ablation` adds up.
+//! Runs each case again without each rule that affected it; `scripts/ablation` sums up the results.
 //!
-//! The variable `UPTAKE_ABLATION` names a file; it gets a line of JSON for each case and each dialogue.
+//! The variable `UPTAKE_ABLATION` names a file, which gets a line of JSON for each case and each dialogue.
 
 use std::{
     collections::HashMap,
@@ -21,11 +21,11 @@ use crate::{
     understand::{TurnError, Understander},
 };
 
-/// Of the first so many cases of a module in which a rule has a say, each is run without it; then one of `THEN`.
+/// The first `ALL` cases that a rule affects in a module are run without it, and after that one in `THEN`.
 const ALL: usize = 10;
 const THEN: usize = 10;
 
-/// True where this case is to be run without the rule.
+/// True if this case is to be run without the rule.
 fn is_due(rule: &str) -> bool {
     static SEEN: LazyLock<Mutex<HashMap<String, usize>>> = LazyLock::new(Mutex::default);
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,16 +34,16 @@ fn is_due(rule: &str) -> bool {
     *count <= ALL || *count % THEN == 0
 }
 
-/// What a case or a dialogue came to: whether it is right, and the calls or turns that are wrong.
+/// The result of a case or a dialogue: whether it is right, and the number of wrong calls or turns.
 type Came = (bool, usize);
 
-/// The rules whose condition was true since the last case, and the lists that have an entry in these texts.
+/// The rules whose condition was true since the last case, and the lists with an entry in these texts.
 fn fired(snapshot: &Snapshot, texts: &[&str]) -> Vec<String> {
     let rules = ablation::take_fired().into_iter().map(str::to_owned);
     rules.chain(emptied::said(snapshot.module.language(), texts)).collect()
 }
 
-/// Runs the case, which was run last, again without each rule that fired in it.
+/// Runs the last case again without each rule that fired in it.
 pub(super) async fn case(
     (understander, snapshot): (&Understander, &Snapshot),
     (case, task): (&Case, &Task<'_>),
@@ -68,7 +68,7 @@ pub(super) async fn case(
     Ok(())
 }
 
-/// Runs the dialogue, which was run last, again without each rule that fired in it.
+/// Runs the last dialogue again without each rule that fired in it.
 pub(super) async fn dialogue(
     (understander, snapshot): (&Understander, &Snapshot),
     dialogue: &Dialogue,
@@ -94,7 +94,7 @@ pub(super) async fn dialogue(
     Ok(())
 }
 
-/// Whether all of these dialogues are right, and their turns that are not.
+/// Whether all of these dialogues are right, and the number of their wrong turns.
 fn of(dialogues: &Dialogues) -> Came {
     let all = [&dialogues.plain, &dialogues.scripted];
     (dialogues.wrong.is_empty(), all.iter().map(|of| of.turns - of.turns_right).sum())

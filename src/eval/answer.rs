@@ -1,4 +1,4 @@
-//! What a turn says, in the terms of the metrics.
+//! A turn's answer, in the terms of the metrics.
 
 use serde_json::{Map, Value};
 
@@ -10,25 +10,25 @@ use crate::{
     understand::{Outcome, Turn},
 };
 
-/// Items of an array that understood slots may name; far more than a call has.
+/// Most array items that understood slots may name; far more than a call has.
 const MOST_ITEMS: usize = 4_096;
 
-/// What a turn says, in the terms of the metrics.
+/// A turn's answer, in the terms of the metrics.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub outcome: OutcomeKind,
-    /// What was decided, with what is understood of it; empty for no match, a tie, a failure.
+    /// The decided functions, with their understood arguments; empty for no match, a tie, a failure.
     pub functions: Vec<(FunctionId, Understood)>,
     /// The most likely function, decided or not.
     pub leader: Option<FunctionId>,
     pub confidence: Option<f64>,
     pub in_scope_belief: Option<f64>,
-    /// A call was made, or it was asked whether to make it.
+    /// A call was made, or a confirmation was asked for.
     pub is_proposed: bool,
 }
 
 impl Default for Answer {
-    /// A turn that failed.
+    /// The answer of a failed turn.
     fn default() -> Self {
         Self {
             outcome: OutcomeKind::Failed,
@@ -66,7 +66,7 @@ impl Answer {
         };
         let confidence = f64::from(turn.confidence).clamp(0.0, 1.0);
         // An answer's confidence falls with each doubtful slot, a frame's is that of the function alone. In a tie each
-        // frame's is low while the sum of them, the confidence, is not.
+        // frame's is low, while their sum, the confidence, is not.
         let in_scope_belief = match &turn.outcome {
             Outcome::NoMatch => 1.0 - confidence,
             Outcome::Call(_)
@@ -93,7 +93,7 @@ impl Answer {
     }
 }
 
-/// The nested arguments that grounded values make up.
+/// The nested arguments made of grounded values.
 pub(super) fn understood(slots: &[SlotValue]) -> Understood {
     let mut root = Value::Object(Map::new());
     let mut result = Understood::default();

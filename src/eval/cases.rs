@@ -1,6 +1,6 @@
 //! Labelled utterances, as authors write them and as the evaluation uses them.
 //!
-//! A file is JSON Lines or one JSON list. What cannot be used is collected with its place and never stops the rest.
+//! A file is JSON Lines or one JSON list. Unusable parts are collected with their places and never stop the rest.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use super::{
 };
 use crate::module::{FunctionId, kind_of};
 
-/// One utterance and what should come of it.
+/// One utterance and its expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     pub place: Place,
     pub utterance: String,
-    /// In the order of the utterance. Empty: out of scope, no function fits.
+    /// In the order of the utterance. Empty means out of scope: no function fits.
     pub functions: Vec<ExpectedFunction>,
     /// Only these functions may be chosen; all if `None`.
     pub given: Option<Vec<String>>,
-    /// How the turn should end, where the author says so.
+    /// The expected end of the turn, if the author gives it.
     pub outcome: Option<OutcomeKind>,
-    /// What kind of utterance it is, in the author's words: scores are also told by it.
+    /// The kind of utterance, in the author's words: scores are also given per kind.
     pub kind: Option<String>,
-    /// The moment in which it is said, RFC 3339 or RFC 9557; goes before that of the options.
+    /// The moment of the utterance, RFC 3339 or RFC 9557; overrides the one in the options.
     pub now: Option<String>,
     /// The conversation in which it is said, as the service echoes it; as a request of its own if `None`.
     pub state: Option<Value>,
@@ -37,7 +37,7 @@ pub(super) struct Task<'a> {
     pub given: Option<Vec<FunctionId>>,
 }
 
-/// Everything in one file.
+/// The contents of one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cases {
     pub cases: Vec<Case>,
@@ -47,7 +47,7 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// Reads the text of a file; `file` is how places name it. Takes time linear in the text.
+    /// Reads the text of a file; `file` is its name in places. Takes linear time.
     #[must_use]
     pub fn parse(file: &str, text: &str) -> Self {
         let mut reader = Reader { file: file.into(), cases: Self::default() };
@@ -65,7 +65,7 @@ impl Cases {
         reader.cases
     }
 
-    /// Adds what another file holds.
+    /// Adds the contents of another file.
     pub fn extend(&mut self, other: Self) {
         self.cases.extend(other.cases);
         self.dialogues.extend(other.dialogues);
@@ -84,7 +84,7 @@ impl Reader {
         self.cases.problems.push(Problem { place, message: message.into() });
     }
 
-    /// Element by element, so that each has its line and one bad element does not hide those before it.
+    /// Reads element by element, so that each has its line and a bad element does not hide those before it.
     fn list(&mut self, text: &str) {
         let start = text.find('[').map_or(0, |at| at + 1);
         let (mut at, mut line, mut counted) = (start, 1, 0);

@@ -1,8 +1,8 @@
-//! The arguments that were expected against those that came, value by value. Pure.
+//! Compares expected with actual arguments, value by value. Pure.
 //!
-//! Both are walked as trees. An expected value is a scalar, a list of accepted ones (`""` or `null` in it: the slot may
-//! be left out), or, where the schema has an array, the array; a list nested deeper than the schema's array is a list
-//! of accepted arrays. Items of arrays are paired by what they share, whatever their order.
+//! Both are walked as trees. An expected value is a scalar, a list of accepted ones (`""` or `null` in it means that
+//! the slot may be omitted), or, where the schema has an array, the array; a list nested deeper than the schema's array
+//! is a list of accepted arrays. Array items are paired by what they share, in any order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,26 +14,26 @@ use crate::module::{Function, Step};
 
 mod nested;
 
-/// Beyond so many items on either side, those of an array are paired in order.
+/// With more items than this on either side, array items are paired in order.
 const PAIRED_ITEMS: usize = 64;
 
-/// The arguments of one function as a turn understood them.
+/// The arguments of one function, as a turn understood them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Understood {
     pub arguments: Map<String, Value>,
-    /// By JSON pointer: the words under a value.
+    /// The words under each value, by JSON pointer.
     pub texts: BTreeMap<String, String>,
-    /// JSON pointers of values that are the schema's default: nobody claims that they were said.
+    /// JSON pointers of values that are the schema's defaults, which need not have been said.
     pub defaults: BTreeSet<String>,
 }
 
-/// What became of one value.
+/// The verdict on one value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// Without numbers of items: `dishes[].name`.
+    /// Without item numbers: `dishes[].name`.
     pub slot: String,
     pub verdict: Verdict,
-    /// All that would have been accepted; empty for [`Verdict::Extra`] of an unexpected slot.
+    /// All accepted values; empty for [`Verdict::Extra`] of an unexpected slot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,15 +45,15 @@ pub struct Finding {
 pub enum Verdict {
     /// A true positive.
     Right,
-    /// Another value than expected: a false positive and a false negative.
+    /// A different value than expected: a false positive and a false negative.
     Wrong,
-    /// Expected and not there: a false negative.
+    /// Expected but absent: a false negative.
     Missing,
-    /// There and not expected, or wrong where leaving it out was allowed: a false positive.
+    /// Present but not expected, or wrong where it could be omitted: a false positive.
     Extra,
 }
 
-/// Values counted over findings.
+/// Counts of findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub true_positives: usize,
@@ -97,10 +97,10 @@ impl Counts {
     }
 }
 
-/// Compares the arguments of one function. Second: expected slots that the function does not have.
+/// Compares the arguments of one function. The second result lists expected slots that the function does not have.
 ///
-/// Members of `expected` are nested as in the call, or flat: a slot's path, or its last key. A flat one of a slot
-/// within an array is compared with all values of that slot, whatever item they are in.
+/// Members of `expected` are nested as in the call, or flat: a slot's path, or its last key. A flat one for a slot
+/// within an array is compared with all values of that slot, in any item.
 #[must_use]
 pub fn compare(function: &Function, expected: &Map<String, Value>, got: &Understood) -> (Vec<Finding>, Vec<String>) {
     let shape = Shape::of(function);
@@ -118,7 +118,7 @@ pub fn compare(function: &Function, expected: &Map<String, Value>, got: &Underst
     (findings, unknown)
 }
 
-/// Everything in `got`, none of it expected.
+/// Findings for `got` if nothing of it was expected.
 #[must_use]
 pub fn all_extra(got: &Understood) -> Vec<Finding> {
     let walk = Walk { shape: Shape::default(), got, consumed: BTreeSet::new() };
@@ -177,7 +177,7 @@ fn member(path: &str, key: &str) -> String {
 struct Walk<'a> {
     shape: Shape,
     got: &'a Understood,
-    /// Pointers that flat members have dealt with.
+    /// Pointers that flat members have already covered.
     consumed: BTreeSet<String>,
 }
 
@@ -221,7 +221,7 @@ impl Walk<'_> {
             }
             return;
         };
-        // Objects count by their members, the more there are the more.
+        // Objects are compared by their members, so that larger ones count more.
         if accepted.iter().any(|accepted| !accepted.is_object() && self.is_match(accepted, got, pointer)) {
             return findings.push(finding(path, Verdict::Right, &accepted, Some(got)));
         }
@@ -249,7 +249,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `depth`: how deeply the schema nests arrays here; `path` is that of the items.
+    /// `depth` is the schema's nesting of arrays here; `path` is that of the items.
     fn array(&self, expected: &Value, got: &[(&Value, String)], path: &str, depth: usize, findings: &mut Vec<Finding>) {
         let is_absence = |value: &Value| value.is_null() || value.as_str() == Some("");
         let (accepted, may_be_absent): (Vec<Vec<&Value>>, bool) = match expected {
@@ -282,7 +282,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Pairs the items that share most, then counts what is left on either side.
+    /// Pairs the items that share most, then counts the rest on either side.
     fn items(&self, expected: &[&Value], got: &[(&Value, String)], path: &str) -> Vec<Finding> {
         let one = |expected: &Value, got: Option<&(&Value, String)>| {
             let mut findings = Vec::new();
@@ -308,7 +308,7 @@ impl Walk<'_> {
                 }
             }
         }
-        // Stable: of equals the earlier items go first.
+        // The sort is stable: of equals the earlier items go first.
         pairs.sort_by_key(|(.., counts, _)| (std::cmp::Reverse(counts.true_positives), counts.errors()));
         let (mut lefts, mut rights) = (BTreeSet::new(), BTreeSet::new());
         let mut findings = Vec::new();
@@ -374,7 +374,7 @@ fn finding(path: &str, verdict: Verdict, expected: &[&Value], got: Option<&Value
     }
 }
 
-/// What a value of no array accepts, and whether it may be left out.
+/// The accepted values outside an array, and whether the value may be omitted.
 fn alternatives(expected: &Value) -> (Vec<&Value>, bool) {
     let all: Vec<&Value> = match expected {
         Value::Array(items) => items.iter().collect(),
@@ -387,7 +387,7 @@ fn alternatives(expected: &Value) -> (Vec<&Value>, bool) {
     (accepted, may_be_absent)
 }
 
-/// Lists in lists: 0 for anything else, 1 for a list of those.
+/// Depth of nested lists: 0 for other values, 1 for a list of those.
 fn nesting(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(nesting).max().unwrap_or(0),
@@ -395,7 +395,7 @@ fn nesting(value: &Value) -> usize {
     }
 }
 
-/// The reading with the fewest errors, then the most that is right, then the first.
+/// The reading with the fewest errors, then with the most right values, then the first.
 fn best_of(readings: impl Iterator<Item = Vec<Finding>>) -> Option<Vec<Finding>> {
     readings.min_by_key(|findings| {
         let counts = Counts::of(findings);
@@ -403,7 +403,7 @@ fn best_of(readings: impl Iterator<Item = Vec<Finding>>) -> Option<Vec<Finding>>
     })
 }
 
-/// Equal as JSON, with 5 and 5.0 the same number.
+/// Equal as JSON, with 5 and 5.0 as the same number.
 fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
@@ -431,7 +431,7 @@ fn surface(value: &Value) -> Option<String> {
     }
 }
 
-/// Lower case, white space as single spaces, nothing but letters and digits (and signs of numbers) at the ends.
+/// Lower case, with single spaces, and only letters and digits (and signs of numbers) at the ends.
 fn trimmed(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -439,7 +439,7 @@ fn trimmed(text: &str) -> String {
     if core.is_empty() {
         return words;
     }
-    // "-5" and "5" are two values, and so are "+" something and it.
+    // "-5" and "5" differ, and so do a number with "+" and one without.
     let start = words.len() - words.trim_start_matches(|c: char| !c.is_alphanumeric()).len();
     let signed = core.starts_with(|c: char| c.is_ascii_digit()) && words[..start].ends_with(['-', '+', '.']);
     if signed { format!("{}{core}", &words[start - 1..start]) } else { core.to_owned() }
@@ -518,7 +518,7 @@ mod tests {
         let expected = json!({"dishes": [{"name": "soup", "quantity": 2}, {"name": "pie", "quantity": [1, ""]}]});
         let swapped = json!({"dishes": [{"name": "pie"}, {"name": "soup", "quantity": 2}]});
         assert_eq!(counts(expected.clone(), swapped), (3, 0, 0));
-        // The quantity went to the wrong dish: both names are right, one quantity is missing, one too many.
+        // The quantity went to the wrong dish: both names are right, one quantity is missing, one is extra.
         let crossed = json!({"dishes": [{"name": "pie", "quantity": 2}, {"name": "soup"}]});
         assert_eq!(counts(expected.clone(), crossed), (2, 1, 1));
         assert_eq!(counts(expected.clone(), json!({"dishes": [{"name": "cake"}]})), (0, 1, 3));

@@ -1,9 +1,9 @@
-//! How much `auto` gains by asking: at each threshold of `sure`, the share of cases that ask a model server against the
+//! How much `auto` gains by asking: for each threshold of `sure`, the share of cases that ask a model server and the
 //! accuracy, if that server were always right.
 //!
-//! `auto` is the local answer where its confidence reaches the threshold, and the model server's elsewhere (the local
-//! one again if the server failed). So each case is run once locally and once against the [`Oracle`], both through the
-//! turn that serves, and every threshold follows.
+//! `auto` takes the local answer if its confidence reaches the threshold, and otherwise the model server's (or again
+//! the local one if the server failed). So each case is run once locally and once with the [`Oracle`], both through the
+//! turn used in production, and every threshold follows from that.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -27,36 +27,36 @@ use crate::{
 /// Steps from never asking to asking nearly always.
 const STEPS: u8 = 10;
 
-/// One point per threshold, rising.
+/// One point per threshold, ascending.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Curve {
     pub cases: usize,
     pub points: Vec<Point>,
-    /// What the right model's answers came to where that was not wholly right: the ceiling is ours, not the model's.
+    /// Cases that were not wholly right even with the right model answers: this is our ceiling, not the model's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wrong: Vec<WrongCase>,
 }
 
-/// What `auto` comes to at one threshold. Shares are 0 to 1, and `None` where there is nothing to take a share of.
+/// The result of `auto` at one threshold. Shares are 0 to 1, and `None` if there is nothing to divide by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// From this local confidence on, nobody is asked.
+    /// From this local confidence on, no model server is asked.
     pub sure: f64,
     /// True for the threshold that the module is served with.
     pub own: bool,
-    /// Cases that ask the model server.
+    /// Share of cases that ask the model server.
     pub asked: Option<f64>,
-    /// Cases with the right functions, or rightly none.
+    /// Share of cases with the right functions, or rightly none.
     pub function: Option<f64>,
-    /// Cases whose whole answer is right.
+    /// Share of cases whose whole answer is right.
     pub right: Option<f64>,
     /// Model calls per case that asks.
     pub calls: Option<f64>,
-    /// Model calls per case that the model server gets wholly right: anything over 1 was asked in vain.
+    /// Model calls per case that the model server gets wholly right: anything over 1 was wasted.
     pub calls_if_right: Option<f64>,
 }
 
-/// One case, both ways.
+/// One case, run both ways.
 #[derive(Debug, Clone, PartialEq)]
 struct Pair {
     confidence: f64,
@@ -78,7 +78,7 @@ impl Judged {
     }
 }
 
-/// The evaluation of the strategy `local`, and the curve. `options.strategy` is not heeded; no real server is asked.
+/// The evaluation of the strategy `local`, and the curve. Ignores `options.strategy`; no real server is asked.
 ///
 /// # Errors
 /// As [`super::evaluate`].
@@ -120,7 +120,7 @@ pub async fn curve(
         .zip(&asked.observations)
         .zip(calls)
         .map(|((local, asked), calls)| Pair {
-            // That nothing is meant has a bar of its own, whatever `sure` says.
+            // "No function is meant" has a threshold of its own, independent of `sure`.
             confidence: match local.confidence.unwrap_or_default() {
                 confidence if local.outcome == OutcomeKind::NoMatch && confidence < nothing => 0.0,
                 confidence => confidence,
@@ -135,7 +135,7 @@ pub async fn curve(
     Ok((evaluation, Curve { cases: pairs.len(), points: points(&pairs, own), wrong: asked.wrong }))
 }
 
-/// Known to do what is asked of it, so that nobody probes it.
+/// Its abilities are given, so that it is not probed.
 fn server(oracle: &Oracle) -> Server {
     let kept = Support::Kept;
     let capabilities = Capabilities { tools: kept, strict: kept, named_choice: kept, json_schema: Support::Refused };
@@ -169,7 +169,7 @@ fn point(pairs: &[Pair], sure: f32, own: bool) -> Point {
         share(asking.iter().sum(), asking.len())
     };
     Point {
-        // As it is written, not as the nearest binary fraction is.
+        // As written, not as the nearest binary fraction.
         sure: (f64::from(sure) * 1e6).round() / 1e6,
         own,
         asked: share(count(&asks), pairs.len()),
@@ -180,7 +180,7 @@ fn point(pairs: &[Pair], sure: f32, own: bool) -> Point {
     }
 }
 
-/// A table for a terminal, and every case of `wrong`; without a newline at its end.
+/// A table for a terminal, and every case of `wrong`; without a final newline.
 #[must_use]
 pub fn text(curve: &Curve) -> String {
     let mut text = format!(
@@ -238,7 +238,7 @@ mod tests {
         snapshots.fresh(&ModuleName::new("restaurant").unwrap()).await.unwrap()
     }
 
-    /// The curve is computed and `auto` decides: both must say the same of each share at each threshold.
+    /// The curve is computed and `auto` decides: both must give the same shares at each threshold.
     #[tokio::test]
     async fn auto_does_what_the_curve_says() {
         let embedder: SharedEmbedder = Arc::new(Hashed::new(&HashedOptions::default()));

@@ -1,4 +1,4 @@
-//! What decisions rest on, with what would have been right: the lines that a decision model is fitted on.
+//! The inputs of decisions together with the right answers: training data for a decision model.
 
 use serde::Serialize;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::{
     understand::{Alternative, Turn},
 };
 
-/// The names of what the lines after it list by value.
+/// The names of the values in the following lines.
 #[must_use]
 pub fn header() -> String {
     let beside = BesideInput::NAMES.to_vec();
@@ -34,7 +34,7 @@ struct BesideLine<'a> {
     values: Vec<f32>,
 }
 
-/// A case in a conversation and what was weighed for it, as one line; `None` if nothing was.
+/// A case in a conversation and its inputs, as one line; `None` if nothing was weighed.
 pub(super) fn beside(knowledge: &Knowledge, case: &Case, state: &State, turn: &Turn) -> Option<String> {
     let weighed = turn.trace.beside?;
     let (open, _) = state.active(&knowledge.module)?;
@@ -54,7 +54,7 @@ pub(super) fn beside(knowledge: &Knowledge, case: &Case, state: &State, turn: &T
 struct Line<'a> {
     utterance: &'a str,
     kind: Option<&'a str>,
-    /// None: out of scope.
+    /// Empty means out of scope.
     expected: Vec<&'a str>,
     /// Parts that were each taken for a request.
     segments: usize,
@@ -79,7 +79,7 @@ struct AlternativeLine<'a> {
     values: Vec<f32>,
 }
 
-/// A case and what was weighed for it, as one line.
+/// A case and its inputs, as one line.
 pub(super) fn line(knowledge: &Knowledge, case: &Case, task: &Task<'_>, turn: &Turn) -> String {
     let name = |id: FunctionId| knowledge.module.function(id).name.as_str();
     let expected: Vec<FunctionId> = task.functions.iter().map(|(id, _)| *id).collect();
@@ -115,7 +115,7 @@ pub(super) fn line(knowledge: &Knowledge, case: &Case, task: &Task<'_>, turn: &T
     json!(line).to_string()
 }
 
-/// The function and every value that the case names, and no other.
+/// The function and exactly the values that the case names.
 fn is_wholly_right(knowledge: &Knowledge, task: &Task<'_>, alternative: &Alternative) -> bool {
     let [(expected, arguments)] = task.functions[..] else { return false };
     let function = knowledge.module.function(alternative.function);

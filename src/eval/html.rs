@@ -1,4 +1,4 @@
-//! An evaluation as one page with its plots, which needs nothing but itself.
+//! An evaluation as one self-contained page with its plots.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::{
     share::percent,
 };
 
-/// The side of a plot, and the room around it, in pixels.
+/// Side of a plot, and the margin around it, in pixels.
 const SIDE: f64 = 260.0;
 const MARGIN: f64 = 44.0;
 
@@ -46,7 +46,7 @@ pub fn page(evaluation: &Evaluation) -> String {
     )
 }
 
-/// The main figures, the one that hurts first.
+/// The main figures, the most harmful first.
 fn figures(evaluation: &Evaluation) -> String {
     let (scores, dialogues) = (&evaluation.scores, &evaluation.dialogues);
     let right = dialogues.plain.right + dialogues.scripted.right;
@@ -74,7 +74,7 @@ fn figure(caption: &str, svg: &str) -> String {
     format!("<figure>{svg}<figcaption>{caption}</figcaption></figure>")
 }
 
-/// Axes from 0 to 1, or to `highest` upwards, with what is drawn within them.
+/// Axes from 0 to 1, vertically to `highest`, with the drawing inside.
 fn plot((across, upwards): (&str, &str), highest: f64, drawn: &str) -> String {
     let whole = SIDE + 2.0 * MARGIN;
     let mut svg = format!("<svg viewBox=\"0 0 {whole} {whole}\" role=\"img\">");
@@ -126,7 +126,8 @@ fn risk_coverage(points: &[RiskPoint]) -> String {
     plot(("% of the requests called", "% of the calls wrong"), highest, &drawn)
 }
 
-/// A bar for each bin, as high as what came true; the diagonal is where it should end. Wide bins hold many cases.
+/// A bar for each bin, as high as its share of right answers; ideal bars end on the diagonal. Wide bins hold many
+/// cases.
 fn calibration(bins: &[Bin]) -> String {
     let most = bins.iter().map(|bin| bin.cases).max().unwrap_or(1).max(1);
     let mut drawn = String::new();
@@ -195,7 +196,7 @@ fn confusions(evaluation: &Evaluation) -> String {
     table("Confusions", &["cases", "expected", "got"], rows)
 }
 
-/// Wrong calls first, the surest of them on top.
+/// Wrong calls first, the surest at the top.
 fn wrong(cases: &[WrongCase]) -> String {
     let mut sorted: Vec<&WrongCase> = cases.iter().collect();
     let is_call = |case: &WrongCase| case.outcome == super::OutcomeKind::Call;

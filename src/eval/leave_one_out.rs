@@ -1,6 +1,7 @@
 //! A module's own exemplars as cases: each is understood by a module that has not seen it.
 //!
-//! They are left out a fifth at a time, so that a module of thousands is built five times and not thousands of times.
+//! A fifth is left out at a time, so that a module with thousands of exemplars is built five times and not thousands of
+//! times.
 
 use super::{
     Case, Dialogues, EvalOptions, Evaluation, ExpectedFunction, Place, Progress,
@@ -23,9 +24,9 @@ pub enum LeaveOneOutError {
     RoundTrip(#[from] RoundTripError),
 }
 
-/// Takes every exemplar that speaks for itself, with values in its slots, through a module without it, locally.
+/// Runs every exemplar that is a request by itself, with values in its slots, through a module without it, locally.
 ///
-/// A function's only exemplar is left out too: what is left of it is its description.
+/// A function's only exemplar is left out too, so that only its description remains.
 ///
 /// # Errors
 /// If the module cannot be built, or the embedding fails.
@@ -55,7 +56,7 @@ pub async fn leave_one_out(
     Ok(tally.finish(options.strategy, 0, Dialogues::default()))
 }
 
-/// With the position of the exemplar in its function.
+/// Each with the position of its exemplar in the function.
 fn cases(module: &Module, mut said: Said<'_>) -> Vec<(usize, Case)> {
     let mut cases = Vec::new();
     for id in module.function_ids() {
@@ -78,7 +79,7 @@ fn cases(module: &Module, mut said: Said<'_>) -> Vec<(usize, Case)> {
     cases
 }
 
-/// Those whose positions fall into the fold are left out.
+/// The module without the exemplars in this fold.
 fn without(module: &Module, fold: usize) -> Module {
     let mut module = module.clone();
     for id in module.function_ids().map(FunctionId::index) {

@@ -1,6 +1,6 @@
-//! What in a module will be mistaken for something else, and how to mend it: by the vectors of its own texts.
+//! Finds what in a module will be confused, and how to fix it, with the vectors of its own texts.
 //!
-//! `uptake check` tells what is wrong with the files; this tells what is alike that should not be.
+//! `uptake check` finds errors in the files; this finds things that are too similar.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::{
     module::{FunctionId, Module, Piece, Slot, SlotKind},
 };
 
-/// An exemplar is nearer to another function if the cosine of the nearest one there is so much higher.
+/// An exemplar counts as nearer to another function if the cosine of its nearest exemplar is higher by this much.
 const NEARER: f32 = 0.02;
-/// Descriptions cannot be told apart from this cosine on.
+/// From this cosine on, descriptions cannot be told apart.
 const ALIKE: f32 = 0.92;
-/// Exemplars that are compared with one another at most: the work grows with their square.
+/// Most exemplars that are compared with one another: the work grows with their square.
 const MOST_EXEMPLARS: usize = 4_000;
 /// Texts that are embedded at once.
 const BATCH: usize = 64;
@@ -30,29 +30,29 @@ pub enum LintError {
     Embed(#[from] EmbedError),
 }
 
-/// One thing that will be mistaken.
+/// One likely confusion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Lint {
     pub kind: LintKind,
     pub function: String,
     pub message: String,
     pub mend: String,
-    /// The higher, the worse.
+    /// Higher is worse.
     pub weight: f32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LintKind {
-    /// Two functions are described alike.
+    /// Two functions have similar descriptions.
     AlikeDescriptions,
-    /// An exemplar looks more like another function's.
+    /// An exemplar is nearer to another function's.
     NearerExemplar,
-    /// No exemplar shows where a slot stands.
+    /// No exemplar shows the position of a slot.
     UnshownSlot,
 }
 
-/// Everything that was found, by kind and then the worst first.
+/// All findings, by kind and then the worst first.
 ///
 /// # Errors
 /// If the module does not compile, or the embedding fails.
@@ -95,7 +95,7 @@ async fn descriptions(module: &Module, embedder: &SharedEmbedder) -> Result<Vec<
     Ok(found)
 }
 
-/// Exemplars with values in them, so that marks are not what they have in common.
+/// Exemplars with values filled in, so that marks do not make them similar.
 async fn exemplars(module: &Module, embedder: &SharedEmbedder) -> Result<Vec<Lint>, LintError> {
     let mut said = Said::new(module, 1)?;
     let mut all: Vec<(FunctionId, &str, String)> = Vec::new();
@@ -120,7 +120,7 @@ async fn exemplars(module: &Module, embedder: &SharedEmbedder) -> Result<Vec<Lin
                 rival = Some((likeness, index));
             }
         }
-        // A function's only exemplar has nothing of its own to be near to.
+        // A function's only exemplar has no other one to be near to.
         let (Some(own), Some((likeness, index))) = (own, rival) else { continue };
         if likeness < own + NEARER {
             continue;
@@ -142,7 +142,7 @@ async fn exemplars(module: &Module, embedder: &SharedEmbedder) -> Result<Vec<Lin
     Ok(found)
 }
 
-/// Slots of any words that stand in no template: where their value lies in a sentence cannot be known.
+/// Free-text slots that occur in no template: the position of their value in a sentence cannot be known.
 fn unshown(module: &Module) -> Vec<Lint> {
     let is_free = |slot: &Slot| slot.recognizers.is_empty() && matches!(slot.kind, SlotKind::String | SlotKind::Any);
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
-//! How well a module is understood: labelled cases through the same turn that serves, and what came of them.
+//! How well a module is understood: labelled cases run through the same turn as in production, and their results.
 //!
-//! Cases run one after the other, so that the latencies are those of a turn that has the machine to itself.
+//! Cases run one after the other, so that latencies are those of a turn that has the machine to itself.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -56,7 +56,7 @@ pub enum OutcomeKind {
     NoMatch,
     Cancelled,
     Handoff,
-    /// Neither: the turn ended in an error.
+    /// The turn ended in an error.
     Failed,
 }
 
@@ -75,7 +75,7 @@ impl OutcomeKind {
         }
     }
 
-    /// What a case may expect.
+    /// The outcomes that a case may expect.
     fn expected(value: &Value) -> Option<Self> {
         [Self::Call, Self::Ask, Self::NoMatch, Self::Cancelled, Self::Handoff]
             .into_iter()
@@ -97,22 +97,22 @@ impl OutcomeKind {
 /// How the cases are run.
 #[derive(Debug, Clone, Default)]
 pub struct EvalOptions {
-    /// Instead of what the module and the server say.
+    /// Overrides the strategy of the module and the server.
     pub strategy: Option<StrategyName>,
-    /// The moment in which "tomorrow" is read; now if absent.
+    /// The reference moment for words like "tomorrow"; now if absent.
     pub now: Option<jiff::Zoned>,
-    /// Choose among all functions, also where a case names those that are `given`: harder, and what retrieval is for.
+    /// Choose among all functions even if a case limits them by `given`: harder, and the task of retrieval.
     pub pooled: bool,
-    /// Note what each decision rested on: [`Evaluation::features`].
+    /// Record the inputs of each decision: [`Evaluation::features`].
     pub features: bool,
 }
 
-/// Everything that an evaluation found.
+/// The results of an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
     pub module: String,
     pub module_version: String,
-    /// The one that was asked for; `None`: the module's or the server's.
+    /// The requested strategy; `None` means the module's or the server's.
     pub strategy: Option<StrategyName>,
     pub scores: Scores,
     /// How sure the module's own answers are.
@@ -121,21 +121,21 @@ pub struct Evaluation {
     pub confusions: Vec<Confusion>,
     /// Most errors first.
     pub slots: Vec<SlotCounts>,
-    /// Every case that was run, in the order of the files: what two evaluations are compared by.
+    /// Every case that was run, in the order of the files, for comparing two evaluations.
     pub answers: Vec<CaseResult>,
     /// In the order of the files.
     pub wrong: Vec<WrongCase>,
     /// Cases of several turns.
     pub dialogues: Dialogues,
-    /// Cases of several turns that were not run: a curve has no use for them.
+    /// Dialogues that were not run: a curve does not use them.
     pub skipped_dialogues: usize,
     pub problems: Vec<Problem>,
-    /// A line of JSON for each case, where asked for; see [`features`].
+    /// A line of JSON for each case, if requested; see [`features`].
     #[serde(skip)]
     pub features: Vec<String>,
 }
 
-/// Cases that meant one thing and were taken for another.
+/// Cases that meant one thing and were understood as another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Confusion {
     /// Function names joined by ` + `, or [`NONE`].
@@ -144,7 +144,7 @@ pub struct Confusion {
     pub count: usize,
 }
 
-/// How confusions name "no function", a question which of several was meant, and a failed turn.
+/// Names in confusions for "no function", a tie, and a failed turn.
 pub const NONE: &str = "(none)";
 pub const TIE: &str = "(tie)";
 pub const FAILED: &str = "(failed)";
@@ -157,7 +157,7 @@ pub struct SlotCounts {
     pub counts: Counts,
 }
 
-/// What one case came to, in short.
+/// The result of one case, in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaseResult {
     pub utterance: String,
@@ -168,7 +168,7 @@ pub struct CaseResult {
     pub confidence: Option<f64>,
 }
 
-/// A case whose answer is not wholly right, with what came instead.
+/// A case whose answer is not wholly right, with the actual answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WrongCase {
     pub place: Place,
@@ -180,25 +180,25 @@ pub struct WrongCase {
     pub expected_outcome: Option<OutcomeKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// What was understood, by function.
+    /// The understood arguments, by function.
     pub arguments: Vec<Map<String, Value>>,
-    /// Values that are not right.
+    /// Wrong values.
     pub findings: Vec<Finding>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Told how far it is: cases done, and in all.
+/// Receives the numbers of finished cases and of all cases.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Send + Sync);
 
 /// Runs every case through [`Understander::turn`], one after the other, then every dialogue through
 /// [`Understander::converse`].
 ///
-/// A case that names an unknown function is a problem and is not run. A turn that the model server fails is a wrong
-/// answer.
+/// A case that names an unknown function is a problem and is not run. A turn in which the model server fails counts as
+/// wrong.
 ///
 /// # Errors
-/// Where no case could do better: no model server for the strategy, or the embedding fails.
+/// If every case would fail: no model server for the strategy, or the embedding fails.
 pub async fn evaluate(
     understander: &Understander,
     snapshot: &Snapshot,
@@ -240,7 +240,7 @@ pub async fn evaluate(
     Ok(Evaluation { calibration, ..tally.finish(options.strategy, 0, dialogues) })
 }
 
-/// Lazy parts of the process are no part of a turn.
+/// Initialises lazy parts of the process, which must not count as part of a turn.
 async fn warm_up(understander: &Understander, snapshot: &Snapshot, case: &Case) {
     let request = TurnRequest { utterance: case.utterance.clone(), ..TurnRequest::default() };
     let _ = understander.retrieve(snapshot, &request, 1).await;

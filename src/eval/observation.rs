@@ -1,4 +1,4 @@
-//! What one case came to, and what of it is right.
+//! The result of one case, and which parts of it are right.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,29 @@ use crate::{
     understand::Timings,
 };
 
-/// All that the metrics look at.
+/// The input of the metrics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
-    /// Empty: out of scope.
+    /// Empty means out of scope.
     pub expected: Vec<FunctionId>,
-    /// Empty where nothing was decided: no match, a tie, a failure.
+    /// Empty if nothing was decided: no match, a tie, a failure.
     pub decided: Vec<FunctionId>,
-    /// What would be answered if something had to be.
+    /// The function that would be chosen if one had to be.
     pub best_guess: Option<FunctionId>,
     /// Best first.
     pub candidates: Vec<FunctionId>,
     pub outcome: OutcomeKind,
     pub expected_outcome: Option<OutcomeKind>,
-    /// That the answer is right, 0 to 1; `None` if the turn failed.
+    /// Probability that the answer is right, 0 to 1; `None` if the turn failed.
     pub confidence: Option<f64>,
-    /// That any function was meant, 0 to 1; `None` if the turn failed.
+    /// Probability that any function was meant, 0 to 1; `None` if the turn failed.
     pub in_scope_belief: Option<f64>,
-    /// `None`: the case gives no arguments.
+    /// `None` if the case gives no arguments.
     pub slots: Option<Counts>,
     pub slots_by_group: BTreeMap<SlotGroup, Counts>,
-    /// A call was made, or it was asked whether to make it.
+    /// A call was made, or a confirmation was asked for.
     pub is_proposed: bool,
-    /// What kind of utterance its author says it is.
+    /// The kind of utterance, as its author names it.
     pub kind: Option<String>,
     /// Tokens that a model server read and wrote.
     pub tokens: u64,
@@ -39,7 +39,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// A call of nothing that nobody expected, for tests to begin with.
+    /// A call of no function where none was expected, as a starting point for tests.
     #[cfg(test)]
     pub(super) fn call() -> Self {
         Self {
@@ -83,13 +83,13 @@ impl Observation {
         sorted(&self.decided) == sorted(&self.expected)
     }
 
-    /// What would be called is right; it may be that it should have been asked first.
+    /// The call would be right, although a question may have been due first.
     #[must_use]
     pub fn is_understood(&self) -> bool {
         self.is_function_right() && self.slots.is_none_or(|slots| slots.errors() == 0)
     }
 
-    /// What was called, or offered, is right.
+    /// The call, or the proposed call, is right.
     #[must_use]
     pub fn is_proposal_right(&self) -> bool {
         if self.outcome == OutcomeKind::Call { self.is_right() } else { self.is_understood() }

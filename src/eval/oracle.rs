@@ -1,7 +1,7 @@
-//! A model server that is always right: it knows the case, and says what the case expects.
+//! A model server that is always right: it knows the case, and answers what the case expects.
 //!
-//! With it, what an answer still lacks is our own doing: a function that was not among those shown, a value that
-//! validation turned down, a choice that was doubted. So it measures the ceiling that any real model works under.
+//! The remaining errors are then our own: a function that was not shown, a value that validation refused, a choice that
+//! was doubted. So it measures the upper limit for any real model.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use crate::{
     module::{Function, Slot, Step},
 };
 
-/// A call as the case has it: the name that tools go by, and its arguments.
+/// A call as the case has it: the wire name of its function, and its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RightCall {
     pub name: String,
@@ -26,19 +26,19 @@ struct Known {
     asked: usize,
 }
 
-/// See [the module](self). Clones share what they know. Answers requests with tools; it has no other way to speak.
+/// See [the module](self). Clones share their knowledge. It only answers requests with tools.
 #[derive(Debug, Clone, Default)]
 pub struct Oracle {
     known: Arc<Mutex<Known>>,
 }
 
 impl Oracle {
-    /// From now on these calls are right; none: no function fits. Counts anew.
+    /// From now on these calls are right; an empty list means that no function fits. Resets the count.
     pub fn expect(&self, calls: Vec<RightCall>) {
         self.with(|known| *known = Known { calls, asked: 0 });
     }
 
-    /// Requests since [`Self::expect`].
+    /// Number of requests since [`Self::expect`].
     #[must_use]
     pub fn asked(&self) -> usize {
         self.with(|known| known.asked)
@@ -65,7 +65,7 @@ impl Oracle {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Known) -> T) -> T {
-        // A panic elsewhere leaves it whole: every change to it is one step.
+        // Every change is one step, so a poisoned lock is safe to use.
         act(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -80,10 +80,10 @@ impl ChatModel for Oracle {
     }
 }
 
-/// The arguments that a case expects, as a call of the function has them.
+/// The arguments that a case expects, as in a call of the function.
 ///
-/// Of several accepted values the first is said, and what may be left out is left out. Flat members go to where their
-/// slot is; each value of one within an array becomes an item of its own.
+/// Of several accepted values the first is used, and optional ones are omitted. Flat members go to their slot's place;
+/// each value of one within an array becomes an item of its own.
 #[must_use]
 pub fn arguments(function: &Function, expected: &Map<String, Value>) -> Map<String, Value> {
     let mut root = Value::Object(Map::new());
@@ -148,7 +148,7 @@ fn merge(place: &mut Value, said: Value) {
     }
 }
 
-/// The one value to say of what is expected at `path`; `None` where it may be left out.
+/// The single value to use for what is expected at `path`; `None` if it may be omitted.
 fn said(function: &Function, path: &[Step], expected: &Value) -> Option<Value> {
     let mut below = path.to_vec();
     below.push(Step::Each);
@@ -157,7 +157,7 @@ fn said(function: &Function, path: &[Step], expected: &Value) -> Option<Value> {
         Value::Null => None,
         Value::String(text) if text.is_empty() => None,
         Value::Array(items) if is_array => {
-            // Nested deeper than the schema's own array it is a list of accepted arrays.
+            // A list nested deeper than the schema's array is a list of accepted arrays.
             let nests = below_is_array(function, &below);
             if !nests && let Some(Value::Array(_)) = items.first() {
                 return said(function, path, &items[0]);

@@ -1,7 +1,7 @@
-//! Two evaluations of the same cases: is the difference more than chance? Pure and deterministic.
+//! Compares two evaluations of the same cases: is the difference more than chance? Pure and deterministic.
 //!
-//! A paired bootstrap: the cases are drawn again, with replacement, and the difference is taken anew, many times. Its
-//! middle 95 % are the interval; where that does not hold 0, the difference is hardly chance.
+//! A paired bootstrap: the cases are redrawn many times, with replacement, and the difference is computed for each
+//! draw. The interval holds the middle 95 %; if it does not contain 0, the difference is hardly chance.
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -13,20 +13,20 @@ use super::{
     share::{percent, plural, share},
 };
 
-/// Times that the cases are drawn.
+/// Number of draws.
 const DRAWS: usize = 2_000;
 const SEED: u64 = 1;
-/// Of the cases that changed, those that are listed.
+/// Most changed cases that are listed.
 const LISTED: usize = 20;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Cases that both have.
+    /// Cases in both evaluations.
     pub cases: usize,
-    /// Cases that only one of them has.
+    /// Cases in only one of them.
     pub unpaired: usize,
     pub metrics: Vec<Metric>,
-    /// Right in the first and not in the second, and the other way round.
+    /// Right in the first and wrong in the second, and the other way round.
     pub lost: Vec<String>,
     pub won: Vec<String>,
 }
@@ -36,17 +36,17 @@ pub struct Metric {
     pub name: &'static str,
     pub first: f64,
     pub second: f64,
-    /// Of the second less the first: where 95 % of the draws lie.
+    /// Second minus first: the interval of 95 % of the draws.
     pub interval: [f64; 2],
 }
 
-/// The cases of a report that `uptake eval --json` printed; `None` if it has none.
+/// The cases of a report printed by `uptake eval --json`; `None` if it has none.
 #[must_use]
 pub fn answers(report: &Value) -> Option<Vec<CaseResult>> {
     serde_json::from_value(report.get("answers")?.clone()).ok()
 }
 
-/// Cases are paired by their utterances; of several with the same one, by their order.
+/// Cases are paired by utterance; several with the same utterance by their order.
 #[must_use]
 pub fn compare(first: &[CaseResult], second: &[CaseResult]) -> Comparison {
     let mut waiting: HashMap<&str, Vec<&CaseResult>> = HashMap::new();
@@ -92,7 +92,7 @@ fn metric(name: &'static str, of: fn(&CaseResult) -> bool, pairs: &[(&CaseResult
     Metric { name, first, second, interval: [at(25), at(975)] }
 }
 
-/// For a terminal, without a newline at its end.
+/// The comparison for a terminal, without a final newline.
 #[must_use]
 pub fn text(comparison: &Comparison) -> String {
     let mut text = format!("{} in both", plural(comparison.cases, "case"));

@@ -1,4 +1,4 @@
-//! What cases of one turn and of several are made of: where they were written, and the functions that they expect.
+//! Shared parts of cases with one or several turns: where they were written, and the functions that they expect.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::module::kind_of;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub file: Arc<str>,
-    /// From 1: the line on which the case begins.
+    /// From 1: the first line of the case.
     pub line: usize,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Problem {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedFunction {
     pub name: String,
-    /// `None`: the arguments are not checked.
+    /// `None` means that the arguments are not checked.
     pub arguments: Option<Map<String, Value>>,
 }
 

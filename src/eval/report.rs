@@ -1,4 +1,4 @@
-//! An evaluation as a table for people and as JSON for programs. Nothing is printed here.
+//! An evaluation as a table for people and as JSON for programs. Prints nothing.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use super::{
 };
 use crate::decide::confidence::Calibration;
 
-/// What a report shows beside the scores.
+/// What a report shows besides the scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportOptions {
-    /// Most confusions, slots and problems that are listed.
+    /// Most confusions, slots and problems to list.
     pub top: usize,
-    /// Every case whose answer is not wholly right.
+    /// Also list every case whose answer is not wholly right.
     pub errors: bool,
 }
 
@@ -27,7 +27,7 @@ impl Default for ReportOptions {
     }
 }
 
-/// For a terminal, at most 120 columns wide where names and utterances allow; without a newline at its end.
+/// The report for a terminal, at most 120 columns wide if names and utterances allow; without a final newline.
 #[must_use]
 pub fn text(evaluation: &Evaluation, options: ReportOptions) -> String {
     let mut lines = Vec::new();
@@ -98,7 +98,7 @@ pub fn text(evaluation: &Evaluation, options: ReportOptions) -> String {
     lines.join("\n")
 }
 
-/// One object: every score, the `top` of each list, and the wrong cases and dialogues where they are asked for.
+/// One object: all scores, the `top` of each list, and the wrong cases and dialogues if requested.
 #[must_use]
 pub fn json(evaluation: &Evaluation, options: ReportOptions) -> Value {
     let mut value = json!({
@@ -221,7 +221,7 @@ pub(super) fn calls(calls: &CallScores) -> String {
     )
 }
 
-/// Slots and cases by their kinds, where there are several.
+/// Slots and cases by kind, if there are several kinds.
 fn kinds(scores: &Scores, lines: &mut Vec<String>) {
     if scores.slots.by_group.len() > 1 {
         lines.push(String::new());
@@ -249,7 +249,7 @@ fn kinds(scores: &Scores, lines: &mut Vec<String>) {
     }
 }
 
-/// What was said against what came true: a row for each bin that holds something.
+/// Confidence compared with the share of right answers: a row for each non-empty bin.
 fn calibration(scores: &Scores, lines: &mut Vec<String>) {
     const WIDTH: f64 = 40.0;
     if scores.cases == 0 {
@@ -272,7 +272,7 @@ fn latency(scores: &Scores, lines: &mut Vec<String>) {
     }
     lines.push(String::new());
     lines.push(format!("  {:<11}{:>9}{:>9}{:>9}", "ms", "p50", "p90", "p99"));
-    // A phase that never took any time was not there.
+    // A phase without any time did not take place.
     for phase in scores.latency_ms.iter().filter(|phase| phase.p99 > 0.0) {
         lines.push(format!("  {:<11}{:>9.3}{:>9.3}{:>9.3}", phase.phase, phase.p50, phase.p90, phase.p99));
     }

@@ -1,18 +1,18 @@
-//! What hurts: calls that are wrong, and what it costs to make fewer of them. Pure and deterministic.
+//! Wrong calls, and the cost of making fewer of them. Pure and deterministic.
 //!
-//! - A **call** counts as wrong if anything of it is: the function, a value that is wrong, made up or left out, or that
-//!   a question was expected. A question whether a call is meant is no call.
-//! - **Coverage** at a confidence: in-scope cases for which a call, or a question whether to make it, is at least so
-//!   sure, as a share of the in-scope cases. **Risk**: those of them, and of out-of-scope cases, that are wrong.
+//! - A **call** counts as wrong if any part of it is: the function, a value that is wrong, made up or missing, or if a
+//!   question was expected. A request for confirmation is not a call.
+//! - **Coverage** at a confidence: the share of in-scope cases with a call, or a request for confirmation, of at least
+//!   that confidence. **Risk**: the share of those calls, including out-of-scope cases, that are wrong.
 
 use serde::Serialize;
 
 use super::{Observation, OutcomeKind, share::share};
 
-/// From this confidence on, a call is said to be sure.
+/// From this confidence on, a call counts as sure.
 pub const SURE: f64 = 0.75;
 
-/// The risks that reports ask for.
+/// The risks in reports.
 const RISKS: [f64; 3] = [0.01, 0.02, 0.05];
 
 /// Most points of a curve that are kept.
@@ -21,12 +21,12 @@ const MOST_POINTS: usize = 100;
 /// Bins of the calibration diagram.
 pub const BINS: usize = 10;
 
-/// Shares are 0 to 1, and `None` where there is nothing to take a share of.
+/// Shares are 0 to 1, and `None` if there is nothing to divide by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallScores {
     pub made: usize,
     pub wrong: usize,
-    /// Wrong ones that were made at [`SURE`] or more.
+    /// Wrong calls with a confidence of [`SURE`] or more.
     pub surely_wrong: usize,
     pub wrong_of_calls: Option<f64>,
     pub wrong_of_cases: Option<f64>,
@@ -39,14 +39,14 @@ pub struct CallScores {
 pub struct RiskCoverage {
     /// Falling confidence, rising coverage.
     pub points: Vec<RiskPoint>,
-    /// How much can be answered at a risk of 1, 2 and 5 %.
+    /// Coverage at a risk of 1, 2 and 5 %.
     pub at_risk: Vec<AtRisk>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RiskPoint {
     pub confidence: f64,
-    /// Answers that are at least so sure, and those of them that are wrong.
+    /// Answers of at least this confidence, and how many of them are wrong.
     pub answers: usize,
     pub wrong: usize,
     pub coverage: f64,
@@ -56,9 +56,9 @@ pub struct RiskPoint {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AtRisk {
     pub risk: f64,
-    /// 0 if the surest answers already are a greater risk.
+    /// 0 if even the surest answers have a greater risk.
     pub coverage: f64,
-    /// From where on a call is made, for that; `None` if none is.
+    /// The confidence from which calls are made at that risk; `None` if no call is.
     pub confidence: Option<f64>,
 }
 
@@ -68,9 +68,9 @@ pub struct Bin {
     pub from: f64,
     pub to: f64,
     pub cases: usize,
-    /// What was said, on average.
+    /// Mean confidence.
     pub confidence: Option<f64>,
-    /// What came true.
+    /// Share of right answers.
     pub right: Option<f64>,
 }
 
@@ -91,7 +91,7 @@ pub fn calls(observations: &[Observation]) -> CallScores {
     }
 }
 
-/// `None` without cases in scope.
+/// `None` without in-scope cases.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
 pub fn risk_coverage(observations: &[Observation]) -> Option<RiskCoverage> {
@@ -103,7 +103,7 @@ pub fn risk_coverage(observations: &[Observation]) -> Option<RiskCoverage> {
         observations.iter().filter(|one| one.is_proposed).filter_map(|one| Some((one.confidence?, one))).collect();
     proposed.sort_by(|left, right| right.0.total_cmp(&left.0));
     let (mut points, mut seen, mut covered, mut wrong) = (Vec::new(), 0_usize, 0_usize, 0_usize);
-    // Equally sure ones are made together or not at all.
+    // Equally sure answers are made together or not at all.
     for tied in proposed.chunk_by(|left, right| left.0 == right.0) {
         seen += tied.len();
         covered += tied.iter().filter(|(_, one)| one.is_in_scope()).count();
@@ -127,14 +127,14 @@ pub fn risk_coverage(observations: &[Observation]) -> Option<RiskCoverage> {
     Some(RiskCoverage { points: thinned(points), at_risk: at_risk.to_vec() })
 }
 
-/// Evenly, with the last one.
+/// Keeps points at even distances, including the last one.
 fn thinned(points: Vec<RiskPoint>) -> Vec<RiskPoint> {
     let step = points.len().div_ceil(MOST_POINTS).max(1);
     let last = points.len().saturating_sub(1);
     points.into_iter().enumerate().filter(|(at, _)| (last - at).is_multiple_of(step)).map(|(_, point)| point).collect()
 }
 
-/// The bins of (confidence, was right), all of them, in order.
+/// The bins of pairs (confidence, was right), in order, including empty ones.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bins first")]
@@ -156,7 +156,7 @@ pub fn calibration(judged: &[(f64, bool)]) -> Vec<Bin> {
     sums.into_iter().enumerate().map(bin).collect()
 }
 
-/// Expected calibration error: the mean distance of what was said from what came true; `None` of nothing.
+/// Expected calibration error: the mean distance between confidence and share of right answers; `None` without cases.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
 pub fn calibration_error(bins: &[Bin]) -> Option<f64> {

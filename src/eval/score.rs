@@ -1,16 +1,17 @@
-//! Metrics over what the cases came to. Pure and deterministic.
+//! Metrics over the results of the cases. Pure and deterministic.
 //!
 //! - **Function accuracy**: in-scope cases whose functions are exactly the expected ones, in any order. A rejection, a
-//!   tie and a failure are wrong. **Best guess**: the same if the best candidate counts where nothing was decided.
+//!   tie and a failure are wrong. **Best guess**: the same, counting the best candidate if nothing was decided.
 //! - **Recall@k**: in-scope cases all of whose expected functions are among the first k candidates.
 //! - **Slots**: micro-averaged over (function, slot, value) of the cases that give `arguments`; with a wrong function
-//!   every expected value is a false negative and every understood one a false positive. Defaults are no positives.
-//! - **Scope**: out of scope is the positive class; rejecting is answering `no_match`.
+//!   every expected value is a false negative and every understood one a false positive. Defaults do not count as
+//!   positives.
+//! - **Scope**: out of scope is the positive class; rejecting means answering `no_match`.
 //! - **AUROC**: the probability that a random in-scope case gets a higher belief to be in scope than a random
 //!   out-of-scope one, ties counting half.
-//! - **Wrong calls** and what can be answered at which risk: see [`super::risk`].
+//! - **Wrong calls** and coverage at a given risk: see [`super::risk`].
 //! - **Expected calibration error**: ten bins of equal width over the confidence; right means the whole answer
-//!   (function and every checked slot, or a rejection where none fits, and the outcome where the case names it).
+//!   (function and every checked slot, or a rejection if none fits, and the outcome if the case names it).
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ use crate::{module::SlotGroup, understand::Timings};
 /// The k of recall@k.
 pub const RECALLS: [usize; 4] = [1, 3, 5, 10];
 
-/// Shares are 0 to 1, and `None` where there is nothing to take a share of.
+/// Shares are 0 to 1, and `None` if there is nothing to divide by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scores {
     pub cases: usize,
@@ -36,7 +37,7 @@ pub struct Scores {
     /// Cases whose whole answer is right.
     pub right: Option<f64>,
     pub calls: CallScores,
-    /// `None` without cases in scope.
+    /// `None` without in-scope cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk_coverage: Option<RiskCoverage>,
     pub function: FunctionScores,
@@ -48,10 +49,10 @@ pub struct Scores {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub by_kind: BTreeMap<String, KindScores>,
     pub outcomes: BTreeMap<&'static str, usize>,
-    /// Of the cases that name their outcome.
+    /// Number of cases that name their outcome.
     pub outcome_checked: usize,
     pub outcome_right: Option<f64>,
-    /// Tokens of model servers, of all cases.
+    /// Tokens of model servers, for all cases.
     pub tokens: u64,
     /// Milliseconds by phase, over the turns that did not fail.
     pub latency_ms: Vec<PhaseLatency>,
@@ -98,7 +99,7 @@ pub struct KindScores {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScopeScores {
-    /// Cases rightly rejected or rightly not.
+    /// Cases that were rightly rejected or rightly accepted.
     pub accuracy: Option<f64>,
     /// Out-of-scope cases that were rejected.
     pub out_of_scope_recall: Option<f64>,
@@ -225,7 +226,7 @@ fn slots(observations: &[Observation]) -> SlotScores {
     }
 }
 
-/// Precision, recall and their harmonic mean; `None` where nothing was found, expected, or either.
+/// Precision, recall and their harmonic mean; `None` if nothing was found, expected, or both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
     pub precision: Option<f64>,
@@ -256,7 +257,7 @@ pub fn auroc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     let mut rank_sum = 0.0;
     let mut before = 0;
     for tied in all.chunk_by(|left, right| left.0 == right.0) {
-        // Ranks count from 1; equals share the mean of theirs.
+        // Ranks start at 1; equal values share their mean rank.
         let mean_rank = before as f64 + (tied.len() as f64 + 1.0) / 2.0;
         rank_sum += mean_rank * tied.iter().filter(|(_, positive)| *positive).count() as f64;
         before += tied.len();
@@ -294,7 +295,7 @@ fn latency(observations: &[Observation]) -> Vec<PhaseLatency> {
         .collect()
 }
 
-/// Nearest rank: the smallest value that at least `percent` of all do not exceed. 0 of nothing.
+/// Nearest rank: the smallest value that at least `percent` of all values do not exceed. 0 without values.
 fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or_default()

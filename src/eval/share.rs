@@ -1,6 +1,6 @@
-//! How much of a whole, and how reports word it.
+//! Shares of a whole, and their wording in reports.
 
-/// 0 to 1; `None` of nothing.
+/// 0 to 1; `None` if the whole is 0.
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
 pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)

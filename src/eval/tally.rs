@@ -1,4 +1,4 @@
-//! What the cases come to, one after the other.
+//! Collects the results of the cases, one after the other.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::{
     understand::{Turn, TurnError, TurnRequest, Understander, request},
 };
 
-/// Candidates that recall looks at.
+/// Number of candidates that recall needs.
 const CANDIDATES: usize = 10;
 
-/// What is known of the cases so far.
+/// The results of the cases so far.
 pub(super) struct Tally<'a> {
     module: &'a Module,
     pub observations: Vec<Observation>,
@@ -50,7 +50,7 @@ impl<'a> Tally<'a> {
         self.problems.push(Problem { place: case.place.clone(), message });
     }
 
-    /// `None`, and a problem noted, if the case names a function that the module lacks.
+    /// `None`, with a problem recorded, if the case names a function that the module does not have.
     pub(super) fn resolve<'c>(&mut self, case: &'c Case) -> Option<Task<'c>> {
         let mut functions = Vec::with_capacity(case.functions.len());
         for expected in &case.functions {
@@ -77,7 +77,7 @@ impl<'a> Tally<'a> {
         Some(Task { functions, given })
     }
 
-    /// Takes the case through a turn, and counts what came of it. False, and a problem noted, if it cannot be run.
+    /// Runs the case through a turn, and counts the result. False, with a problem recorded, if it cannot be run.
     ///
     /// # Errors
     /// As [`evaluate`].
@@ -132,7 +132,7 @@ impl<'a> Tally<'a> {
         let mut candidates = turn.as_ref().map(candidates).unwrap_or_default();
         let most = given.map_or(self.module.functions.len(), Vec::len);
         if candidates.len() < CANDIDATES.min(most) {
-            // A turn considers fewer than recall looks at; its latency must not pay for more.
+            // A turn considers fewer candidates than recall needs; its latency must not include more.
             candidates = understander
                 .retrieve(snapshot, &request, CANDIDATES)
                 .await?
@@ -216,11 +216,11 @@ impl<'a> Tally<'a> {
         self.observations.push(observation);
     }
 
-    /// The values of every function whose arguments the case gives, and whether it gives any.
+    /// Findings for every function whose arguments the case gives, and whether it gives any.
     ///
     /// Functions are paired by their ids; of several calls of one function, each is paired with the one that differs
-    /// least. What was understood for a function that nobody expected counts against the answer only if the case gives
-    /// arguments for all of its own.
+    /// least. Values of an unexpected function count against the answer only if the case gives arguments for all of its
+    /// own.
     fn findings(&mut self, case: &Case, task: &Task<'_>, answer: &Answer) -> (Vec<(FunctionId, Finding)>, bool) {
         let checked = task.functions.iter().any(|(_, arguments)| arguments.is_some());
         let wholly = checked && task.functions.iter().all(|(_, arguments)| arguments.is_some());
@@ -282,7 +282,7 @@ impl<'a> Tally<'a> {
     ) -> Evaluation {
         let mut confusions: Vec<Confusion> =
             self.confusions.into_iter().map(|((expected, got), count)| Confusion { expected, got, count }).collect();
-        // Stable over the names' order.
+        // The sort keeps the order of names for equal counts.
         confusions.sort_by_key(|confusion| std::cmp::Reverse(confusion.count));
         let mut slots: Vec<SlotCounts> =
             self.slots.into_iter().map(|((function, slot), counts)| SlotCounts { function, slot, counts }).collect();
@@ -305,7 +305,7 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// By its name, else without case and separators.
+/// By its name, or else ignoring case and separators.
 pub(super) fn function_named(module: &Module, name: &str) -> Option<FunctionId> {
     module.function_named(name).or_else(|| {
         let squeezed = squeeze(name);
@@ -317,7 +317,7 @@ fn candidates(turn: &Turn) -> Vec<FunctionId> {
     turn.trace.candidates.iter().map(|candidate| candidate.function).collect()
 }
 
-/// A state as a case has it.
+/// The state that a case gives.
 fn state_of(module: &Module, written: &Value) -> Result<State, String> {
     let state: State = serde_json::from_value(written.clone()).map_err(|error| format!("`state`: {error}"))?;
     state.adopted(module).map_err(|error| error.to_string())
@@ -462,7 +462,7 @@ mod tests {
         assert_eq!(evaluation.scores.right, Some(0.5));
         let confusion = |expected: &str, got: &str| Confusion { expected: expected.into(), got: got.into(), count: 1 };
         assert_eq!(evaluation.confusions, [confusion("cancel", "order"), confusion("order", FAILED)]);
-        // The second case: its own value is missing, and both values of the wrong function are too many.
+        // The second case: its own value is missing, and both values of the wrong function are extra.
         assert_eq!(
             evaluation.scores.slots.counts,
             Counts { true_positives: 2, false_positives: 2, false_negatives: 1 }
@@ -490,7 +490,7 @@ mod tests {
         assert_eq!(evaluation.scores.slots.counts.true_positives, 2);
     }
 
-    /// The modules that ship load without a warning, and their cases are about them and not about their exemplars.
+    /// The shipped modules load without a warning, and their cases belong to them and do not repeat their exemplars.
     #[test]
     fn the_shipped_modules_and_their_cases_hold_together() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("modules");

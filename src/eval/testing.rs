@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::module::{Counting, Function, Slot, SlotKind, SlotPath, Step};
 
-/// A function with slots of these paths, written as [`SlotPath`] shows them.
+/// A function with slots at these paths, written as [`SlotPath`] shows them.
 pub(super) fn function(name: &str, paths: &[&str]) -> Function {
     Function {
         name: name.to_owned(),

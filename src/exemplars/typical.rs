@@ -1,4 +1,4 @@
-//! What people say for slots of some kind: values for templates whose own module says none.
+//! Typical values for kinds of slots: used in templates if the module gives no values of its own.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::linear::dot;
 
-/// Slots whose values are taken, the nearest first.
+/// Number of similar slots whose values are used, nearest first.
 const NEAREST: usize = 3;
 
 /// Slots of the modules that the reader was trained on.
@@ -14,14 +14,14 @@ static SLOTS: LazyLock<Vec<TypicalSlot>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../models/reader/values.json")).expect("a test reads the bundled values")
 });
 
-/// A slot's label, as the reader has it, and values that were said for it.
+/// A slot's label, as the reader uses it, and values that were said for it.
 #[derive(Debug, Deserialize)]
 struct TypicalSlot {
     label: String,
     values: Vec<String>,
 }
 
-/// The labels of all slots of which values are known.
+/// The labels of all slots with known values.
 pub(crate) fn labels() -> Vec<String> {
     SLOTS.iter().map(|slot| slot.label.clone()).collect()
 }
@@ -32,7 +32,7 @@ pub(crate) fn values(slot: &[f32], labels: &[Vec<f32>]) -> Vec<&'static str> {
         SLOTS.iter().zip(labels).map(|(typical, label)| (dot(slot, label), typical)).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near.truncate(NEAREST);
-    // One of each in turn: the first values are of different slots.
+    // One of each in turn, so that the first values come from different slots.
     let most = near.iter().map(|(_, slot)| slot.values.len()).max().unwrap_or_default();
     let in_turn = (0..most).flat_map(|at| near.iter().filter_map(move |(_, slot)| slot.values.get(at)));
     in_turn.map(String::as_str).collect()

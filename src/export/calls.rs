@@ -1,5 +1,5 @@
-//! Conversations in the format of function calling: what is said, the functions that are offered, and the call, the
-//! question or the refusal that is right.
+//! Conversations in the format of function calling: what the person says, the functions on offer, and the correct call,
+//! question or refusal.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     sample::Sampler,
 };
 
-/// Of so many sentences one is also told without the right function on offer.
+/// One in this many sentences is also written without the right function on offer.
 const WITHOUT: usize = 5;
 
 const SYSTEM: &str = "You turn what a person says into a function call. Call the one function that was asked for, with \
@@ -37,7 +37,7 @@ pub(super) fn records(
             let offered = offered(&others, Some(line.function), random);
             records.push(record(module, &line.text, &offered, &answer));
         }
-        // The same words without the right function: what is offered is not always right.
+        // The same words without the right function: a model must learn that the right one may be missing.
         if index % WITHOUT == WITHOUT - 1 && !others.is_empty() && !means_another(module, line) {
             let offered = offered(&others, None, random);
             records.push(record(module, &line.text, &offered, &none_fits()));
@@ -46,7 +46,7 @@ pub(super) fn records(
     records
 }
 
-/// True if another function has the very sentence as an exemplar.
+/// True if another function has exactly this sentence as an exemplar.
 fn means_another(module: &Module, line: &Line) -> bool {
     module.function_ids().filter(|id| *id != line.function).any(|id| {
         let mut exemplars = module.function(id).exemplars.iter();
@@ -54,14 +54,14 @@ fn means_another(module: &Module, line: &Line) -> bool {
     })
 }
 
-/// In an order that says nothing.
+/// The functions on offer, in random order.
 fn offered(others: &[FunctionId], right: Option<FunctionId>, random: &mut fastrand::Rng) -> Vec<FunctionId> {
     let mut offered: Vec<FunctionId> = others.iter().copied().chain(right).collect();
     random.shuffle(&mut offered);
     offered
 }
 
-/// The call, or the question for what is missing. `None` if the validator finds anything else wrong.
+/// The call, or the question for a missing value. `None` if the validator finds anything else wrong.
 fn answer(module: &Module, sampler: &Sampler<'_>, line: &Line) -> Option<Value> {
     match sampler.judge(line.function, &line.text, line.arguments.clone()) {
         Verdict::Valid { call, .. } => {
@@ -86,7 +86,7 @@ fn none_fits() -> Value {
     json!({"role": "assistant", "content": NONE_FITS})
 }
 
-/// What the author has asked for the slot, else its description or name.
+/// The author's question for the slot, else the slot's description or name.
 fn question(module: &Module, id: FunctionId, missing: &Violation) -> String {
     let function = module.function(id);
     let path = missing.path.trim_start_matches('/').replace('/', ".");

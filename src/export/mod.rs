@@ -1,4 +1,4 @@
-//! Training records out of a module: its exemplars, said with values of its recognizers.
+//! Makes training records from a module: its exemplars, filled with values of its recognizers.
 //!
 //! The same module, seed and embedding model give the same records, in the same order.
 
@@ -16,10 +16,10 @@ mod calls;
 mod near;
 mod pairs;
 
-/// Times that an exemplar with slots is said, with other values.
+/// Sentences made from an exemplar with slots, each with other values.
 const VARIANTS: usize = 3;
 
-/// Texts that are embedded together.
+/// Number of texts that are embedded together.
 const BATCH: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Kind {
 pub struct ExportOptions {
     pub kind: Kind,
     pub seed: u64,
-    /// For `calls`: wrong functions that are offered beside the right one. For `pairs`: negatives of each anchor.
+    /// For `calls`: wrong functions offered besides the right one. For `pairs`: negatives of each anchor.
     pub negatives: usize,
 }
 
@@ -58,22 +58,22 @@ pub enum ExportError {
     NoExemplars,
 }
 
-/// The records and what could not be made one.
+/// The records, and how many exemplars gave none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exported {
     /// One JSON object each.
     pub records: Vec<Value>,
-    /// Exemplars that could not be said: a slot has no values, or its words are not found again.
+    /// Exemplars that could not become sentences: a slot has no values, or its words are not found again.
     pub unsaid: usize,
 }
 
-/// A sentence of a function.
+/// A sentence for a function.
 #[derive(Debug, Clone)]
 struct Line {
     function: FunctionId,
     text: String,
     arguments: Map<String, Value>,
-    /// It looks like the function and is not.
+    /// The sentence looks like a request for the function but is not one.
     is_negative: bool,
 }
 
@@ -122,7 +122,7 @@ fn lines(module: &Module, sampler: &Sampler<'_>, random: &mut fastrand::Rng) -> 
     (lines, unsaid)
 }
 
-/// An answer to a question is no way to ask for the function.
+/// True if the exemplar answers a question: such a text does not ask for the function.
 fn is_answer(exemplar: &Exemplar) -> bool {
     exemplar.context_slot.is_some()
 }

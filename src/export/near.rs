@@ -1,16 +1,16 @@
-//! Which functions and sentences are easily mixed up, by the embedding model.
+//! Which functions and sentences are easily confused, according to the embedding model.
 
 use super::Line;
 use crate::{linear::dot, module::FunctionId};
 
-/// Functions whose sentences are looked at for an anchor: those whose mean is nearest.
+/// Functions whose sentences are compared with an anchor: those with the nearest mean.
 const FUNCTIONS: usize = 8;
 
 pub(super) struct Near {
     vectors: Vec<Vec<f32>>,
-    /// Positions of each function's sentences that mean it.
+    /// For each function, the positions of the sentences that mean it.
     of: Vec<Vec<usize>>,
-    /// The mean of each function's vectors; `None` without sentences.
+    /// The mean of each function's vectors; `None` for a function without sentences.
     means: Vec<Option<Vec<f32>>>,
 }
 
@@ -50,7 +50,7 @@ impl Near {
         scored.into_iter().map(|(_, index)| FunctionId::from_index(index)).collect()
     }
 
-    /// The nearest sentences of other functions, at most `most`, each with its likeness.
+    /// The nearest sentences of other functions, at most `most`.
     pub(super) fn sentences(&self, line: usize, own: FunctionId, most: usize) -> Vec<usize> {
         let mut scored: Vec<(f32, usize)> = self
             .functions(line, own)

@@ -19,7 +19,7 @@ pub(super) fn records(
     }
     for (index, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_negative) {
         let Some(positive) = positive(module, lines, near, index, random) else { continue };
-        // What the author says it is not comes first, then what is nearest.
+        // Sentences that the author marks as negative come first, then the nearest ones.
         let mut wrong = refused[line.function.index()].clone();
         random.shuffle(&mut wrong);
         wrong.truncate(negatives.div_ceil(2));
@@ -32,7 +32,7 @@ pub(super) fn records(
             records.push(json!({"anchor": line.text, "positive": positive, "function": name(line)}));
         }
         for negative in wrong {
-            // What is said not to mean a function means none that is known.
+            // A negative exemplar means no known function.
             let other = (!negative.is_negative).then(|| name(negative));
             records.push(json!({"anchor": line.text, "positive": positive, "negative": negative.text,
                 "function": name(line), "negative_function": other}));

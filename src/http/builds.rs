@@ -1,5 +1,5 @@
-//! Index builds off the request path. For each module at most one build runs and at most one waits:
-//! whoever asks while one runs gets the one that waits, which reads the files after the question was asked.
+//! Index builds off the request path. For each module at most one build runs and at most one waits: a request that
+//! arrives during a build gets the waiting one, which reads the files after the request arrived.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,7 @@ use crate::{
 pub(super) enum BuildError {
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// A panic, or the runtime going down.
+    /// The build panicked, or the runtime is shutting down.
     #[error("the build was cut off")]
     CutOff,
 }
@@ -27,7 +27,7 @@ pub(super) type Built = Arc<Result<BuildReport, BuildError>>;
 
 type Done = Shared<oneshot::Receiver<Built>>;
 
-/// The build that starts when the one that runs is done.
+/// The build that starts when the running one is done.
 struct Waiting {
     tell: oneshot::Sender<Built>,
     done: Done,
@@ -42,7 +42,7 @@ impl Waiting {
 
 pub(super) struct Builds {
     snapshots: Snapshots,
-    /// Has an entry exactly while a build of that module runs.
+    /// Has an entry for a module exactly while a build of it runs.
     running: Arc<Mutex<BTreeMap<ModuleName, Option<Waiting>>>>,
 }
 
@@ -51,7 +51,7 @@ impl Builds {
         Self { snapshots, running: Arc::default() }
     }
 
-    /// Builds `name` from its files as they are now or later, and serves it. The build goes on if the caller leaves.
+    /// Builds `name` from its files as they are now or later, and serves it. The build continues if the caller leaves.
     pub(super) async fn request(&self, name: &ModuleName) -> Built {
         self.enqueue(name).await.unwrap_or_else(|_| Arc::new(Err(BuildError::CutOff)))
     }
@@ -80,7 +80,7 @@ async fn run(
         // A task of its own, so that a panic in it ends this build and not the queue.
         let result = tokio::spawn(build_once(snapshots.clone(), name.clone())).await;
         let built = Arc::new(result.unwrap_or(Err(BuildError::CutOff)));
-        // Nobody listens if every caller left; the build counts all the same.
+        // All callers may have left; the build is served anyway.
         drop(build.tell.send(built));
         let mut running = lock(&running);
         current = running.get_mut(&name).and_then(Option::take);
@@ -94,7 +94,7 @@ async fn build_once(snapshots: Snapshots, name: ModuleName) -> Result<BuildRepor
     Ok(snapshots.build(&name, &unwatched).await?)
 }
 
-/// The map is whole at every moment that the lock is released, so a poisoned lock holds nothing broken.
+/// The map is consistent whenever the lock is released, so a poisoned lock is safe to use.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

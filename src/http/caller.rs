@@ -1,4 +1,4 @@
-//! Who asks.
+//! The caller of a request.
 
 use std::{convert::Infallible, net::IpAddr, sync::Arc};
 
@@ -19,24 +19,24 @@ use crate::{
     shares::Owner,
 };
 
-/// Where a page is from that makes a browser ask.
+/// Header in which a browser says where the requesting page comes from.
 const FETCH_SITE: &str = "sec-fetch-site";
-/// Characters of a session's id where there are keys: a shorter one is guessed.
+/// Shortest session id where keys are in use, in characters: a shorter one could be guessed.
 const SHORTEST_ID: usize = 16;
 
-/// The other end of a connection, put among a request's extensions by whoever accepted it.
+/// The remote address of a connection, which the accepting code puts among the request's extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub IpAddr);
 
-/// What is known of who sent a request. A layer makes it, and the request carries it to where it counts: what may be
-/// rebuilt, and which sessions there are.
+/// What is known of the sender of a request. A layer builds it, and the request carries it to the places that decide
+/// which modules may be rebuilt and which sessions are visible.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Caller {
-    /// `None` if the request came over no connection.
+    /// `None` if the request did not come over a connection.
     address: Option<IpAddr>,
-    /// A browser asks for a page of another origin, and says so.
+    /// A browser sends the request for a page of another origin.
     is_foreign_page: bool,
-    /// The key that it brought, where there are keys.
+    /// The key of the request, where keys are in use.
     holder: Option<Arc<Holder>>,
 }
 
@@ -54,7 +54,7 @@ impl Caller {
         Self { holder: Some(holder), ..self }
     }
 
-    /// The turns that it may run at once, where that is bounded.
+    /// Permits for the turns that this caller may run at once, where that is bounded.
     pub(super) fn turns(&self) -> Option<Arc<Semaphore>> {
         self.holder.as_ref().map(|holder| Arc::clone(&holder.turns))
     }
@@ -69,13 +69,13 @@ impl Caller {
         Err(ApiError::fault(Fault::NotAllowed, message).about("module"))
     }
 
-    /// Whose whatever is kept of the request is.
+    /// The owner of everything that is kept of the request.
     pub(super) fn owner(&self) -> conversation::Tenant {
         let of_key = |holder: &Arc<Holder>| conversation::Tenant::of_key(&holder.key.id);
         self.holder.as_ref().map_or_else(conversation::Tenant::everybody, of_key)
     }
 
-    /// Whose share it is of what is scarce: the key's, where there is one, else that of the address.
+    /// The owner whose share of scarce resources the request uses: its key, or else its address.
     pub(super) fn as_owner(&self) -> Owner {
         match (&self.holder, self.address) {
             (Some(holder), _) => Owner::Key(holder.key.id.as_str().into()),
@@ -84,12 +84,12 @@ impl Caller {
         }
     }
 
-    /// What its key is called; empty where there are no keys.
+    /// The name of the key; empty where there are no keys.
     pub(super) fn name(&self) -> String {
         self.holder.as_ref().map(|holder| holder.key.name.clone()).unwrap_or_default()
     }
 
-    /// Whether the key is for this module, too.
+    /// Whether the key is valid for this module.
     pub(super) fn sees(&self, module: &ModuleName) -> bool {
         self.holder.as_ref().is_none_or(|holder| holder.key.may_use(module))
     }
@@ -103,26 +103,26 @@ impl Caller {
             }
     }
 
-    /// Whether conversations may be kept here for it.
+    /// Whether the service may keep conversations for this caller.
     pub(super) fn may_keep(&self) -> bool {
         self.holder.as_ref().is_none_or(|holder| holder.key.has(Scope::Sessions))
     }
 
-    /// Whether it may be told how the module works, and not only what an utterance means.
+    /// Whether the caller may see how the module works, and not only what an utterance means.
     pub(super) fn may_inspect(&self) -> bool {
         self.holder.as_ref().is_none_or(|holder| holder.key.has(Scope::Inspect))
     }
 
-    /// Where the caller's answer of this id is kept. What another key is answered is another one.
+    /// Where the caller's answer with this id is kept. Each key has its own.
     pub(super) fn answer(&self, id: &ResponseId) -> Option<SessionId> {
         let id = SessionId::new(&id.text()).ok()?.beside();
         Some(self.holder.as_ref().map_or_else(|| id.clone(), |holder| id.of(&holder.key.id)))
     }
 
-    /// The session that the caller calls so. It is its own: what another key calls so is another one.
+    /// The session that the caller names so. Each key has its own sessions.
     ///
     /// # Errors
-    /// 400 for what is no id, and 403 if the key is not for sessions.
+    /// 400 if the text is not a session id, and 403 if the key does not allow sessions.
     pub(super) fn session(&self, text: &str) -> Result<SessionId, ApiError> {
         let wrong = |message: String| ApiError::fault(Fault::InvalidValue, message).about("session_id");
         let id = SessionId::new(text).map_err(|error| wrong(error.to_string()))?;

@@ -1,8 +1,8 @@
-//! Connections: how many there are, how long a head may take, and how they end.
+//! Connections: their number, the time limit for request heads, and how they end.
 //!
-//! A connection waits for the service or for its client. One that waits for its client (for a head, for more of a body, for
-//! an answer to be read) gives way: to a new one where there are as many as there may be, and to the end of the service. What
-//! waits for the service is finished; and no key has more of it than leaves room for others.
+//! A connection waits either for the service or for its client. One that waits for its client (for a head, for more of
+//! a body, for the client to read an answer) is dropped when a new connection needs its place or the service stops. One
+//! that waits for the service is finished. No key may use so many that others find no room.
 
 use std::{
     cmp::Reverse,
@@ -47,25 +47,27 @@ use crate::{
     text::fuel::Presence,
 };
 
-/// A head and what of a body comes with it, in bytes.
+/// Read buffer in bytes: a request head and the start of its body.
 const READ_BYTES: usize = 64 << 10;
-/// How long a connection on which no request runs is still heard after the service began to stop.
+/// How long an idle connection stays open after the service began to stop.
 const GRACE: Duration = Duration::from_millis(250);
-/// How long nothing is accepted after that failed, for want of a file descriptor for example.
+/// How long the listener pauses after a failed accept, for example for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How long a client has for the next piece of a head, a body or an answer before its connection gives way to a new one.
+/// How long a client may take for the next piece of a head, a body or an answer before a new connection may take its
+/// place.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// Connections that give way at once where the system has no more descriptors.
+/// Connections that are dropped at once when the system runs out of file descriptors.
 const DROPPED_AT_ONCE: usize = 16;
 
-/// Connections that wait to be accepted. The system may allow fewer; who finds no place is heard a second later.
+/// Length of the queue of connections to accept. The system may allow fewer; a client that finds it full retries after
+/// a second.
 const BACKLOG: u32 = 1_024;
 
-/// Listens at the first of the addresses where that can be.
+/// Listens at the first of the addresses that allows it.
 ///
 /// # Errors
-/// What the system says of the last of them.
+/// The system's error for the last address.
 pub async fn listener(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     let mut result = Err(io::Error::new(io::ErrorKind::InvalidInput, "no address has this name"));
     for address in lookup_host(address).await? {
@@ -79,14 +81,14 @@ pub async fn listener(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // On Windows it would let two processes share a port.
+    // On Windows this would let two processes share a port.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// Serves on `listener` until `stop` comes, then lets running requests finish, for `http.shutdown_ms` at most.
+/// Serves on `listener` until `stop` completes, then lets running requests finish, for `http.shutdown_ms` at most.
 pub(super) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -103,7 +105,7 @@ pub(super) async fn serve(
             let (stream, peer) = accept(&listener, &connections).await;
             let connection = connections.admit(peer.ip()).await;
             running.spawn(run(stream, peer.ip(), router.clone(), http.clone(), connection, stopped.clone()));
-            // What has ended is taken out.
+            // Removes finished tasks.
             while running.try_join_next().is_some() {}
         }
     };
@@ -124,13 +126,13 @@ async fn accept(listener: &TcpListener, connections: &Connections) -> (TcpStream
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                // Small answers must not wait for the client's acknowledgement of the one before.
+                // Small answers must not wait for the client to acknowledge the previous one.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "TCP_NODELAY could not be set");
                 }
                 return (stream, peer);
             }
-            // The client's affair: it left again at once.
+            // The client left again at once; this is not our error.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -151,7 +153,7 @@ async fn accept(listener: &TcpListener, connections: &Connections) -> (TcpStream
     }
 }
 
-/// Answers on one connection until it ends. All that is done there is done for its client.
+/// Serves one connection until it ends. Everything it does is for its client.
 async fn run(
     stream: TcpStream,
     peer: IpAddr,
@@ -180,7 +182,7 @@ async fn answer(
         let running = Arc::new(Running::new(&connection));
         request.extensions_mut().insert(Peer(peer));
         request.extensions_mut().insert(Asking(Arc::downgrade(&running)));
-        // For whoever answers on a task of its own.
+        // For handlers that answer on a task of their own.
         request.extensions_mut().insert(presence.clone());
         let state = Arc::clone(&running.state);
         let answer = router.clone().oneshot(request.map(|body| Body::new(Coming { body, state })));
@@ -190,7 +192,7 @@ async fn answer(
     let mut serving = pin!(http.serve_connection(io, service));
     tokio::select! {
         ended = serving.as_mut() => return told(ended),
-        // Its place is another one's already.
+        // A new connection has taken its place.
         () = state.end.notified() => return,
         _ = stopped.wait_for(|stopped| *stopped) => {}
     }
@@ -198,7 +200,7 @@ async fn answer(
     loop {
         tokio::select! {
             ended = serving.as_mut() => return told(ended),
-            // The head of a request may be on its way, but nobody waits for it for long.
+            // The head of a request may be on its way; wait for it only briefly.
             () = tokio::time::sleep(GRACE) => if state.is_idle() { return },
         }
     }
@@ -210,43 +212,43 @@ fn told(ended: hyper::Result<()>) {
     }
 }
 
-/// Those that are open. Where there are as many as may be, one that waits for its client gives way to a new one, at once.
+/// The open connections. When the limit is reached, a new connection at once replaces one that waits for its client.
 pub(super) struct Connections {
     most: usize,
     open: Mutex<Vec<Arc<State>>>,
     /// Requests that run, by who asks.
     running: Shares,
-    /// Makes numbers of owners, which are compared for each connection when one has to go.
+    /// Hashes owners to numbers, which are compared for each connection when one must be dropped.
     hasher: RandomState,
     begun: Instant,
-    /// One ended.
+    /// Signalled when a connection ends.
     changed: Notify,
 }
 
 struct State {
-    /// Of its address until a request says more, by [`Connections::number`].
+    /// The address until a request names a key, as a number of [`Connections::number`].
     owner: AtomicU64,
-    /// Requests that run: at most one, and one more between the end of an answer and its body's.
+    /// Running requests: at most one, plus one between the end of an answer and the end of its body.
     running: AtomicUsize,
-    /// It has brought the whole head of a request.
+    /// Whether it has sent a complete request head before.
     is_known: AtomicBool,
-    /// Since when it waits for its client, in milliseconds since `Connections::begun`; [`NEVER`]: it does not.
+    /// Since when it waits for its client, in milliseconds since `Connections::begun`; [`NEVER`] if it does not wait.
     waits_since: AtomicU64,
     begun: Instant,
-    /// Its place is another one's.
+    /// Signalled when a new connection takes its place.
     end: Notify,
 }
 
 const NEVER: u64 = u64::MAX;
 
-/// Which connections give way first.
+/// Order in which connections are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// No head came, though there was time for it.
+    /// It has sent no complete head in time.
     Stranger,
-    /// Between two requests, or in the middle of one whose client neither sends nor reads.
+    /// Between two requests, or within one while the client neither sends nor reads.
     Waiting,
-    /// Its head may be on the way.
+    /// Its head may still be on the way.
     Young,
 }
 
@@ -264,7 +266,7 @@ impl State {
     }
 
     fn waits(&self) {
-        // It goes on waiting.
+        // If it waits already, it keeps its start time.
         let _ = self.waits_since.compare_exchange(NEVER, self.now(), Ordering::AcqRel, Ordering::Acquire);
     }
 
@@ -272,7 +274,7 @@ impl State {
         self.waits_since.store(NEVER, Ordering::Release);
     }
 
-    /// Whether it gives way to a new one, and since when it waits for its client.
+    /// Whether a new connection may take its place, and since when it waits for its client.
     fn rank(&self) -> Option<(Rank, u64)> {
         let since = self.waits_since.load(Ordering::Acquire);
         if since == NEVER {
@@ -301,8 +303,8 @@ impl Connections {
         }
     }
 
-    /// Waits until there is room for one more from this address. Where there is none, another one is dropped; and where none
-    /// can be, the next one that ends or begins to wait for its client makes room.
+    /// Waits until there is room for one more connection from this address. If there is none, another one is dropped;
+    /// if none can be dropped, the next one that ends or begins to wait for its client makes room.
     async fn admit(self: &Arc<Self>, address: IpAddr) -> Admitted {
         loop {
             let changed = self.changed.notified();
@@ -331,7 +333,7 @@ impl Connections {
         Some(Admitted { connections: Arc::clone(self), state })
     }
 
-    /// Drops some that wait for their clients.
+    /// Drops some connections that wait for their clients.
     fn drop_some(&self) {
         let mut open = self.list();
         for _ in 0..DROPPED_AT_ONCE {
@@ -341,7 +343,7 @@ impl Connections {
         }
     }
 
-    /// The same for the same owner.
+    /// A number that is the same for the same owner.
     fn number(&self, owner: &Owner) -> u64 {
         self.hasher.hash_one(owner)
     }
@@ -350,14 +352,14 @@ impl Connections {
         self.list().len()
     }
 
-    /// No step leaves the list half changed.
+    /// The list is consistent whenever the lock is released, so a poisoned lock is safe to use.
     fn list(&self) -> MutexGuard<'_, Vec<Arc<State>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Drops the connection that gives way first: of one rank, of the owner that has most of them, the one that has waited for
-/// its client for longest. Its place is free at once.
+/// Drops the first connection by rank; within a rank, one of the owner that has most, and of these the one that has
+/// waited longest for its client. Its place is free at once.
 fn drop_one(open: &mut Vec<Arc<State>>, of: impl Fn(u64) -> bool) -> bool {
     let mut counts: FxHashMap<u64, usize> = FxHashMap::default();
     open.iter().for_each(|state| *counts.entry(state.owner()).or_default() += 1);
@@ -371,7 +373,7 @@ fn drop_one(open: &mut Vec<Arc<State>>, of: impl Fn(u64) -> bool) -> bool {
     true
 }
 
-/// A connection that counts as open until this is dropped, or until its place is taken.
+/// A connection that counts as open until this is dropped or its place is taken.
 struct Admitted {
     connections: Arc<Connections>,
     state: Arc<State>,
@@ -384,11 +386,11 @@ impl Drop for Admitted {
     }
 }
 
-/// A request from its head to the end of its answer's body.
+/// A request, from its head to the end of its answer's body.
 struct Running {
     connections: Arc<Connections>,
     state: Arc<State>,
-    /// What its owner holds for it.
+    /// The share of its owner that the request uses.
     share: Mutex<Option<Share>>,
 }
 
@@ -411,14 +413,14 @@ impl Drop for Running {
     }
 }
 
-/// The request's connection, among its extensions.
+/// The request's connection, stored among its extensions.
 #[derive(Clone)]
 pub(super) struct Asking(Weak<Running>);
 
 impl Asking {
-    /// Counts the request as this owner's until its answer has gone; false if the owner has as many as may be. What comes
-    /// from an address without a key may be of several people: then the one whose client has neither sent nor read for longest
-    /// is dropped.
+    /// Counts the request as this owner's until its answer is sent; false if the owner has reached its limit. An
+    /// address without a key may stand for several people: there, the connection whose client has been idle longest is
+    /// dropped instead.
     pub(super) fn is_of(&self, owner: &Owner) -> bool {
         let Some(running) = self.0.upgrade() else { return true };
         let connections = &running.connections;
@@ -427,7 +429,7 @@ impl Asking {
         let mut share = connections.running.try_take(owner, 1);
         if share.is_none() && matches!(owner, Owner::Address(_)) && drop_one(&mut connections.list(), |of| of == number)
         {
-            // The dropped one gives its share back when it ends, in a moment.
+            // The dropped connection returns its share when it ends, in a moment.
             return true;
         }
         let may = share.is_some();
@@ -436,7 +438,7 @@ impl Asking {
     }
 }
 
-/// A request's body, which keeps its connection from giving way while it comes.
+/// A request's body that marks its connection as waiting or active while it arrives.
 struct Coming {
     body: Incoming,
     state: Arc<State>,
@@ -466,7 +468,7 @@ impl HttpBody for Coming {
     }
 }
 
-/// A body that keeps its connection from being idle.
+/// A body that keeps its connection from counting as idle.
 struct Answer {
     body: Body,
     _running: Arc<Running>,
@@ -489,14 +491,14 @@ impl HttpBody for Answer {
     }
 }
 
-/// The connection's bytes. One whose client does not read waits for it.
+/// The connection's stream. If its client does not read, the connection waits for it.
 struct Watched {
-    /// Only looked at elsewhere, and not for long.
+    /// Elsewhere the lock is held only briefly, to check the stream.
     stream: Arc<Mutex<TcpStream>>,
     state: Arc<State>,
 }
 
-/// Whether the client has not closed its end, as far as the system has told so far: also where nobody reads what came.
+/// Whether the client has not closed its end, as far as the system has noticed, even while unread data remains.
 fn is_there(stream: &Mutex<TcpStream>) -> bool {
     let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
     let ready = stream.ready(Interest::READABLE).now_or_never();
@@ -560,7 +562,8 @@ mod tests {
         text.parse().expect("an address")
     }
 
-    /// One that has waited for its client for so many milliseconds; it may have brought a request before.
+    /// Makes this a connection that has waited for its client for `ms`; `is_known` says whether it sent a request
+    /// before.
     fn waited(connection: &Admitted, ms: u64, is_known: bool) {
         connection.state.is_known.store(is_known, Ordering::Release);
         connection.state.waits_since.store(connection.state.now().saturating_sub(ms), Ordering::Release);
@@ -575,7 +578,7 @@ mod tests {
         Arc::new(Connections { begun, ..Connections::new(most) })
     }
 
-    /// More at once than are usually let wait, while nothing is accepted.
+    /// Opens more connections than the default backlog allows while none is accepted.
     #[tokio::test]
     async fn many_connections_at_once_wait_to_be_accepted() {
         let listener = listener("localhost:0").await.unwrap();
@@ -585,8 +588,8 @@ mod tests {
         assert!(all.iter().all(Result::is_ok), "{all:?}");
     }
 
-    /// Work that waits for nothing keeps its connection from hearing that the client has left, and so does what the client
-    /// sent behind its request. The work ends all the same.
+    /// Work without awaits, and data that the client sent behind its request, keep the connection from noticing that
+    /// the client has left. The work must end all the same.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn whoever_leaves_in_the_middle_is_not_worked_for() {
         let (begun, mut begins) = tokio::sync::mpsc::unbounded_channel();
@@ -627,7 +630,7 @@ mod tests {
         serving.await.unwrap();
     }
 
-    /// However many come without a head, each new one is let in at once, and has time to bring its own.
+    /// However many connections send no head, each new one is admitted at once and has time to send its own.
     #[tokio::test]
     async fn what_brings_no_head_makes_room_at_once() {
         let connections = old(8);
@@ -652,7 +655,7 @@ mod tests {
         let half = connections.admit(other).await;
         let (first, second) = (connections.admit(other).await, connections.admit(other).await);
         let third = connections.admit(other).await;
-        // The client of the first neither sends nor reads.
+        // The client of the first connection neither sends nor reads.
         let requests = [Running::new(&first), Running::new(&second), Running::new(&third)];
         waited(&pooled, 20_000, true);
         waited(&half, 500, false);
@@ -687,7 +690,7 @@ mod tests {
         assert_eq!(connections.open(), 0);
     }
 
-    /// Whoever holds many leaves room for another owner, whatever all of them wait for.
+    /// An owner of many connections leaves room for another owner, whatever they all wait for.
     #[tokio::test]
     async fn one_key_does_not_have_all_connections() {
         let connections = old(8);

@@ -1,7 +1,7 @@
-//! One table: what went wrong -> status, type and code. Every error that leaves the service is made here.
+//! One table from errors to status, type and code. Every error that leaves the service is made here.
 //!
-//! A [`Fault`] is the client's and carries a message of its own; a [`Failure`] is ours or the model server's, and its
-//! message is fixed, so that no 5xx can ever repeat a path, a stack or what a model server said.
+//! A [`Fault`] is the client's and has a message of its own; a [`Failure`] is ours or the model server's, and its
+//! message is fixed, so that no 5xx can reveal a path, a stack trace or a model server's answer.
 
 use std::{borrow::Cow, fmt};
 
@@ -22,13 +22,13 @@ use crate::{
     understand::{TurnError, request::RequestError},
 };
 
-/// Seconds in `Retry-After`. Small on purpose: the usual SDKs wait as long as they are told, several times over.
+/// Seconds in `Retry-After`. Deliberately small: the usual SDKs wait this long several times.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
-/// Longest message, in characters: a client's own text comes back in some of them.
+/// Longest message, in characters: some messages quote the client's own text.
 const LONGEST_MESSAGE: usize = 500;
 
-/// What a client did wrong.
+/// The client's errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     InvalidJson,
@@ -40,40 +40,40 @@ pub enum Fault {
     UtteranceTooLong,
     InvalidModuleName,
     UnknownModule,
-    /// The same in a client's words that calls modules models.
+    /// The same, for clients that call modules models.
     UnknownModel,
     UnknownRoute,
     MethodNotAllowed,
     BodyTooLarge,
     BodyTimeout,
     UnsupportedMediaType,
-    /// The request names a host that is not this one.
+    /// The request names a host that is not this service.
     ForeignHost,
-    /// A web page asks that may not.
+    /// The request comes from a web page that may not send it.
     ForeignOrigin,
     /// There are keys, and the request brings none that is known.
     NoKey,
-    /// The caller may not do this.
+    /// The caller lacks the permission.
     NotAllowed,
     ModuleRefused,
-    /// The turn may not use as many tokens as the strategy that was asked for needs.
+    /// The named strategy needs more tokens than the turn may use.
     OverTokenBudget,
     TooManyRequests,
-    /// An echoed state that cannot be gone on with.
+    /// An echoed state that is not valid.
     InvalidState,
-    /// What is open does not fit where it is to be kept.
+    /// The open request does not fit into the place where it is to be kept.
     StateTooLarge,
     SessionNotFound,
-    /// The answer that a request goes on from.
+    /// The answer that a request continues from.
     PreviousResponseNotFound,
     ResponseNotFound,
-    /// Somebody else's turn came between, or is not done.
+    /// Another turn came in between, or is still running.
     SessionConflict,
-    /// A change that does not say what it changes.
+    /// A change without `If-Match`.
     NoPrecondition,
-    /// Somebody else changed the module meanwhile.
+    /// The module has changed meanwhile.
     ModuleChanged,
-    /// The module's directory cannot be written.
+    /// The module's directory is not writable.
     ReadOnlyModule,
     FileNotFound,
     VersionNotFound,
@@ -156,28 +156,28 @@ impl Fault {
     }
 }
 
-/// What failed on this side.
+/// The service's own failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     Internal,
     ModelServer,
     ModelServerTimeout,
     EmbeddingServer,
-    /// A module or the configuration wants a model server and none is configured.
+    /// A module or the configuration needs a model server, but none is configured.
     NoModelServer,
     Starting,
     Stopping,
     /// The request took longer than `http.timeout_ms`.
     Deadline,
-    /// A module cannot be built, through no fault of its author's; it is tried again.
+    /// A module cannot be built for reasons other than its files; the build is retried.
     ModuleUnavailable,
-    /// There are modules and none serves.
+    /// There are modules, but none serves.
     NoModule,
-    /// The store of sessions does not do its part; it may later.
+    /// The session store fails, perhaps only for a while.
     SessionsUnavailable,
-    /// What is stored of a session is damaged, or its key is not configured.
+    /// A stored session is damaged, or its key is not configured.
     SessionUnreadable,
-    /// A version of a module cannot be kept, so that there would be no way back.
+    /// A version of a module cannot be kept, so that the change could not be undone.
     HistoryUnavailable,
 }
 
@@ -257,7 +257,7 @@ impl Failure {
         }
     }
 
-    /// `Some(false)`: the SDKs must not try again, because what failed was already tried again or will not change.
+    /// `Some(false)`: SDKs must not retry, because the service already did or a retry cannot help.
     const fn should_retry(self) -> Option<bool> {
         match self {
             Self::ModelServer
@@ -295,7 +295,7 @@ impl Failure {
     }
 }
 
-/// `error.type`: some SDKs choose their exception by it before they look at the status.
+/// `error.type`: some SDKs pick their exception by it rather than by the status.
 const fn error_type(status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "authentication_error",
@@ -307,7 +307,7 @@ const fn error_type(status: StatusCode) -> &'static str {
     }
 }
 
-/// An answer that is no answer.
+/// An error response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiError(Inner);
 
@@ -328,7 +328,7 @@ impl ApiError {
         Self(Inner::Fault { fault, message, param: None, diagnostics: None })
     }
 
-    /// Names the member of the request that the fault is about.
+    /// Names the request member that the fault is about.
     #[must_use]
     pub fn about(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         if let Inner::Fault { param, .. } = &mut self.0 {
@@ -337,7 +337,7 @@ impl ApiError {
         self
     }
 
-    /// [`Self::about`] by what the member was called before; without a name nothing changes.
+    /// Renames the member of [`Self::about`]; does nothing if there is none.
     #[must_use]
     pub(super) fn renamed(mut self, name: impl FnOnce(&str) -> String) -> Self {
         if let Inner::Fault { param: Some(param), .. } = &mut self.0 {
@@ -351,7 +351,7 @@ impl ApiError {
         Self(Inner::Failure(failure))
     }
 
-    /// A failure whose cause goes into the log and nowhere else.
+    /// A failure whose cause is only logged.
     #[must_use]
     pub fn logged(failure: Failure, cause: &dyn fmt::Display) -> Self {
         tracing::error!(code = failure.row().1, cause = %cause, "request failed");
@@ -381,7 +381,7 @@ impl ApiError {
         Self::too_many("as many turns as the service allows are running; try again shortly".to_owned())
     }
 
-    /// The same of anything else that is bounded.
+    /// The same for any other limit.
     #[must_use]
     pub(super) fn too_many(message: String) -> Self {
         Self::fault(Fault::TooManyRequests, message)
@@ -402,7 +402,7 @@ impl ApiError {
         }
     }
 
-    /// The status and what the body holds.
+    /// The status and the content of the body.
     pub(super) fn into_body(self) -> (StatusCode, ErrorEnvelope) {
         let (status, code, message, param, diagnostics) = match self.0 {
             Inner::Fault { fault, message, param, diagnostics } => {
@@ -428,7 +428,7 @@ impl ApiError {
         }
     }
 
-    /// `asked` is true if the request itself named the strategy.
+    /// `asked`: whether the request itself named the strategy.
     pub(super) fn of_turn(error: &TurnError, asked: bool) -> Self {
         match error {
             TurnError::EmptyUtterance => empty_utterance(),
@@ -438,7 +438,7 @@ impl ApiError {
             }
             TurnError::NoModelServer(_) => Self::logged(Failure::NoModelServer, error),
             TurnError::Embed(source) => Self::of_embed(source),
-            // A template that the module's author wrote, and that parses; what it lacks shows only when it is used.
+            // The template is the author's and parses, but fails when it is rendered.
             TurnError::Prompt(_) => Self::logged(Failure::Internal, error),
             TurnError::OverBudget { .. } => {
                 Self::fault(Fault::OverTokenBudget, format!("{error}; raise it, show fewer candidates, or use `auto`"))
@@ -447,7 +447,7 @@ impl ApiError {
             TurnError::Llm(LlmError::Overloaded) => Self::too_many_requests(),
             TurnError::Llm(LlmError::Timeout) => Self::logged(Failure::ModelServerTimeout, error),
             TurnError::Llm(_) => Self::logged(Failure::ModelServer, error),
-            // Nobody reads it.
+            // The client has left.
             TurnError::Left => Self::failure(Failure::Deadline),
         }
     }
@@ -464,7 +464,7 @@ impl ErrorEnvelope {
         &self.error.message
     }
 
-    /// Without what surrounds it.
+    /// The error without its envelope.
     pub(super) fn value(&self) -> Value {
         serde_json::to_value(&self.error).expect("an error is strings")
     }
@@ -536,7 +536,7 @@ pub(super) struct DiagnosticBody {
     hint: Option<String>,
 }
 
-/// Marks a response that is an error, for whoever counts them.
+/// Marks a response as an error, for the layer that counts errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ErrorCode(pub(super) &'static str);
 

@@ -1,4 +1,4 @@
-//! What handlers take out of requests, with refusals in our own envelope.
+//! Extractors for handlers, with refusals in our own envelope.
 
 use super::{
     ApiError, AppState, Fault,
@@ -20,18 +20,18 @@ use axum::{
 use futures::StreamExt as _;
 use serde::de::DeserializeOwned;
 
-/// A body over the limit is read on up to this many times the limit, and thrown away: a client that is still
-/// sending would see a broken connection instead of the 413.
+/// A body over the limit is still read and discarded up to this many times the limit: a client that is still sending
+/// would otherwise see a broken connection instead of the 413.
 const DRAIN_FACTOR: usize = 8;
 
-/// A permit to run a turn. It is taken when the body is there, so that nobody holds one who only sends slowly.
+/// A permit to run a turn. It is taken after the body has arrived, so that slow senders do not hold one.
 pub(super) struct Permit {
     _held: Leave,
 }
 
 impl Permit {
     /// # Errors
-    /// 429 if as many turns run as may.
+    /// 429 if as many turns run as are allowed.
     pub(super) async fn take(app: &AppState, caller: &Caller) -> Result<Self, ApiError> {
         Ok(Self { _held: app.permit(caller).await? })
     }
@@ -46,7 +46,7 @@ impl FromRequestParts<AppState> for Permit {
     }
 }
 
-/// The `{module}` of a path, which can name nothing but a directory right under the modules root.
+/// The `{module}` of a path, which can name only a directory right under the modules root.
 pub(super) struct ModuleSegment(pub(super) ModuleName);
 
 impl FromRequestParts<AppState> for ModuleSegment {
@@ -64,7 +64,7 @@ impl FromRequestParts<AppState> for ModuleSegment {
     }
 }
 
-/// The `{module}` of a path, and the segment behind it that names a part of it.
+/// The `{module}` of a path, and the following segment, which names a part of it.
 pub(super) struct Within {
     pub(super) module: ModuleName,
     pub(super) part: String,
@@ -85,7 +85,7 @@ impl FromRequestParts<AppState> for Within {
     }
 }
 
-/// A JSON object as a body, and the permit to act on it.
+/// A JSON object as the body, and the permit to process it.
 pub(super) struct Admitted<T> {
     pub(super) permit: Permit,
     pub(super) body: T,
@@ -102,7 +102,7 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Admitted<T> {
     }
 }
 
-/// The same before it is parsed, where what it must hold depends on what it holds.
+/// The same before parsing, for bodies whose shape depends on one of their members.
 pub(super) struct Unread {
     pub(super) permit: Permit,
     pub(super) body: Bytes,
@@ -128,7 +128,7 @@ impl FromRequest<AppState> for Unread {
     }
 }
 
-/// A content type that a web page could send to a foreign origin unasked is refused, and so is none at all.
+/// Refuses a missing content type, and any that a web page could send to a foreign origin without a preflight.
 fn expect_json(headers: &HeaderMap) -> Result<(), ApiError> {
     let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     let text = str::from_utf8(value).unwrap_or_default();
@@ -142,13 +142,13 @@ fn expect_json(headers: &HeaderMap) -> Result<(), ApiError> {
     Err(ApiError::fault(Fault::UnsupportedMediaType, "the body must be JSON: send `content-type: application/json`"))
 }
 
-/// The same of a request that needs no body.
+/// The same for requests whose body is optional.
 pub(super) fn expect_json_if_any(headers: &HeaderMap) -> Result<(), ApiError> {
     if headers.contains_key(CONTENT_TYPE) { expect_json(headers) } else { Ok(()) }
 }
 
 async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
-    // What grows piece by piece is copied again and again.
+    // Reserves the declared length: a buffer that grows is copied repeatedly.
     let declared = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     let mut stream = body.into_data_stream();
     let mut read: Vec<u8> = Vec::with_capacity(declared.filter(|length| *length <= limit).unwrap_or_default());
@@ -172,7 +172,7 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
 }
 
 fn broken(error: &axum::Error) -> ApiError {
-    // Each layer around a body wraps the error of the one within.
+    // Each layer around a body wraps the error of the inner one.
     let mut causes = std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source());
     if causes.any(<dyn std::error::Error>::is::<NoRoom>) {
         return too_many_bytes();
@@ -192,7 +192,7 @@ fn too_large(limit: usize) -> ApiError {
 pub(super) fn parse_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     use serde_json::error::Category;
 
-    // Checked first because serde would also read a struct out of an array.
+    // Checked first because serde would also read a struct from an array.
     match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'{') => {}
         Some(_) => return Err(ApiError::fault(Fault::InvalidJson, "the body must be a JSON object, `{...}`")),
@@ -220,7 +220,7 @@ pub(super) fn parse_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiErr
     Ok(parsed)
 }
 
-/// Checks what a person said.
+/// Checks an utterance.
 pub(super) fn utterance(raw: Option<String>, limit: usize) -> Result<String, ApiError> {
     let Some(text) = raw else {
         return Err(ApiError::fault(Fault::MissingParameter, "`utterance` is required").about("utterance"));

@@ -1,4 +1,4 @@
-//! Is it there, is it alive, may it get traffic, what did it do.
+//! Health checks and metrics.
 
 use axum::{
     Json,

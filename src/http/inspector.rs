@@ -1,5 +1,5 @@
-//! `/inspector`: a page that shows what answers rest on, and mends modules. All of it is in the executable, and it asks
-//! nothing but the routes beside it, by the key that its person types in.
+//! `/inspector`: a page that shows what answers are based on, and edits modules. It is part of the executable and only
+//! uses the routes beside it, with the key that its user types in.
 
 use axum::{
     extract::{Path, State},
@@ -14,7 +14,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const IMAGE: &str = "image/svg+xml";
 
-/// Name, kind, text.
+/// Name, media type, content.
 const FILES: [(&str, &str, &str); 14] = [
     ("", HTML, include_str!("inspector/index.html")),
     ("app.css", STYLE, include_str!("inspector/app.css")),
@@ -32,7 +32,7 @@ const FILES: [(&str, &str, &str); 14] = [
     ("htm.js", SCRIPT, include_str!("inspector/vendor/htm.js")),
 ];
 
-/// Nothing but our own files is loaded, nothing in the page is code, nobody else is asked, and nobody frames it.
+/// Loads only our own files, runs no inline code, contacts no other server, and forbids framing.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
@@ -44,7 +44,7 @@ const GUARDS: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Names of its files are relative, so that it may lie below a path of a proxy.
+/// The page refers to its files by relative names, so that it works below a path of a proxy.
 pub(super) async fn enter() -> Response {
     (axum::http::StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, "inspector/")]).into_response()
 }

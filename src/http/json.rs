@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::{ApiError, Failure};
 
-/// JSON as an answer. Written into a plain vector: the buffer of axum's own takes each bracket and each comma for a
-/// call of its own, which is most of the time that a long answer takes.
+/// A JSON response. It is serialised into a plain vector: axum's own buffer handles each bracket and comma as a
+/// separate call, which takes most of the time of a long answer.
 #[derive(Debug)]
 pub(super) struct Json<T>(pub(super) T);
 

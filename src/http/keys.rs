@@ -1,10 +1,9 @@
-//! Keys: who may ask, for what, and how much.
+//! Keys: who may send requests, for what, and how many.
 //!
-//! A key is `uk_ID_SECRET`. The file of keys holds the hash of the secret, which is as random as the hash is long, so
-//! that nobody finds it by trying. The file is read again when it changes; while it cannot be read, what was read
-//! before holds. Once there were keys, a request without one is refused, whatever becomes of the file, also after the
-//! next start: what tells so is the file beside it under whose lock it is changed. `http.open` says otherwise, or
-//! whoever removes both files.
+//! A key is `uk_ID_SECRET`. The key file holds a hash of the secret; the secret is as random as the hash is long, so
+//! that it cannot be guessed. The file is read again when it changes; while it cannot be read, the last keys stay
+//! valid. Once there have been keys, requests without one are refused, even if the file is lost and after a restart:
+//! the lock file beside it is the evidence. To open the service again, set `http.open` or remove both files.
 
 use std::{
     collections::HashMap,
@@ -32,13 +31,13 @@ const CONTEXT: &str = "uptake 2026 hash of the secret of a key";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// To have utterances understood, in all protocols.
+    /// Have utterances understood, in all protocols.
     Predict,
-    /// To keep conversations here, read and delete them: its own.
+    /// Keep conversations here; read and delete its own.
     Sessions,
-    /// To read about modules, and the numbers of the service.
+    /// Read about modules, and read the metrics.
     Inspect,
-    /// To build and load modules anew.
+    /// Build and load modules.
     Edit,
     /// All of it.
     Admin,
@@ -59,37 +58,37 @@ impl Scope {
     }
 }
 
-/// A key as it is kept: without its secret.
+/// A key as it is stored: without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
     pub id: String,
-    /// Whose it is, for people.
+    /// Name of its holder, for people.
     pub name: String,
-    /// Of the secret, in hexadecimal digits.
+    /// Hash of the secret, in hexadecimal digits.
     hash: String,
     pub scopes: Vec<Scope>,
-    /// The only modules that it may be used for; all if empty.
+    /// The only modules it may be used for; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<ModuleName>,
-    /// Requests a minute, at most.
+    /// Most requests per minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_minute: Option<u32>,
-    /// Bytes of bodies a minute, at most; a body that has begun is read to its end.
+    /// Most bytes of bodies per minute; a body that has begun is read to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_minute: Option<u64>,
-    /// Turns at once, at most.
+    /// Most turns at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
-    /// Sessions that are kept for it, at most.
+    /// Most sessions kept for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u64>,
-    /// When it was made, by RFC 3339.
+    /// When it was made, in RFC 3339.
     pub created: String,
 }
 
 impl Key {
-    /// A new key, and the text that its holder sends; it is told once and kept nowhere.
+    /// A new key, and the text that its holder sends; the text is shown once and not stored.
     #[must_use]
     pub fn make(name: &str, scopes: Vec<Scope>, modules: Vec<ModuleName>) -> (Self, String) {
         let id = Uuid::new_v4().simple().to_string()[..12].to_owned();
@@ -127,14 +126,14 @@ fn hash(secret: &str) -> blake3::Hash {
     blake3::Hash::from_bytes(blake3::derive_key(CONTEXT, secret.as_bytes()))
 }
 
-/// What lies in the file.
+/// The content of the key file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
     keys: Vec<Key>,
 }
 
-/// Why the file of keys cannot be used. Shows no key.
+/// Why the key file cannot be used. Does not reveal any key.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", path.display())]
 pub struct KeysError {
@@ -145,7 +144,7 @@ pub struct KeysError {
 /// The keys in the file; none if there is no file.
 ///
 /// # Errors
-/// If it cannot be read, or holds something else.
+/// If the file cannot be read, or is not a key file.
 pub fn read(path: &Path) -> Result<Vec<Key>, KeysError> {
     let failed = |problem: String| KeysError { path: path.to_owned(), problem };
     let text = match fs::read_to_string(path) {
@@ -153,7 +152,7 @@ pub fn read(path: &Path) -> Result<Vec<Key>, KeysError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(failed(error.to_string())),
     };
-    // The message of the parser could show what lies in the file.
+    // The parser's message could reveal the file's content.
     let kept: Kept = serde_json::from_str(&text)
         .map_err(|error| failed(format!("no file of keys: line {}, column {}", error.line(), error.column())))?;
     match kept.keys.iter().find(|key| blake3::Hash::from_hex(&key.hash).is_err()) {
@@ -162,13 +161,13 @@ pub fn read(path: &Path) -> Result<Vec<Key>, KeysError> {
     }
 }
 
-/// True once there were keys: a service asks for one from then on.
+/// True once there have been keys: from then on the service requires one.
 #[must_use]
 pub fn are_required(path: &Path) -> bool {
     path.exists() || lock_of(path).exists()
 }
 
-/// The file beside that of the keys which says that there were some, and whose lock is held while they are changed.
+/// The file beside the key file that proves that keys existed. Its lock is held while keys are changed.
 fn lock_of(path: &Path) -> PathBuf {
     path.with_extension("lock")
 }
@@ -185,8 +184,8 @@ fn locked(path: &Path) -> io::Result<fs::File> {
     options.open(lock)
 }
 
-/// Changes the keys in the file; whoever else changes them waits meanwhile. What `act` gives is given back; with `None`
-/// nothing is changed.
+/// Changes the keys in the file; concurrent changes wait. Returns the result of `act`; if that is `None`, nothing is
+/// changed.
 ///
 /// # Errors
 /// If the file cannot be read, locked or written.
@@ -197,14 +196,14 @@ pub fn change<T>(path: &Path, act: impl FnOnce(&mut Vec<Key>) -> Option<T>) -> R
     let mut keys = read(path)?;
     let Some(given) = act(&mut keys) else { return Ok(None) };
     write(path, keys)?;
-    // The lock ends with the file.
+    // Closing the file releases the lock.
     Ok(Some(given))
 }
 
-/// Puts these keys into the file, as a whole; it is its owner's alone.
+/// Replaces the file with these keys; only its owner may read it.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file cannot be written.
 pub fn write(path: &Path, keys: Vec<Key>) -> Result<(), KeysError> {
     let put = || -> io::Result<()> {
         let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
@@ -224,11 +223,11 @@ pub fn write(path: &Path, keys: Vec<Key>) -> Result<(), KeysError> {
     put().map_err(|error| KeysError { path: path.to_owned(), problem: error.to_string() })
 }
 
-/// So much a minute: what is left grows back, up to what a minute has.
+/// A budget per minute: it refills steadily, up to one minute's amount.
 #[derive(Debug)]
 struct Allowance {
     a_minute: f64,
-    /// What is left, and when that was counted. Below zero, more was taken than there was.
+    /// The remaining amount, and when it was computed. Negative if more was taken than there was.
     left: Mutex<(f64, Instant)>,
 }
 
@@ -237,7 +236,7 @@ impl Allowance {
         Self { a_minute, left: Mutex::new((a_minute, Instant::now())) }
     }
 
-    /// Takes `amount`; false, and nothing is taken, if there is not even `least`.
+    /// Takes `amount`; if less than `least` is left, takes nothing and returns false.
     fn take(&self, amount: f64, least: f64, now: Instant) -> bool {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let grown = now.saturating_duration_since(left.1).as_secs_f64() / 60.0 * self.a_minute;
@@ -255,7 +254,7 @@ pub(super) struct Holder {
     hash: blake3::Hash,
     requests: Option<Allowance>,
     bytes: Option<Allowance>,
-    /// Turns that it may run at once.
+    /// Permits for the turns that it may run at once.
     pub(super) turns: Arc<Semaphore>,
 }
 
@@ -273,9 +272,9 @@ impl Holder {
     /// Counts a request.
     ///
     /// # Errors
-    /// What of a minute is used up.
+    /// Which of its budgets is used up.
     fn spend(&self, now: Instant) -> Result<(), &'static str> {
-        // A body's length is known at its end: one may begin while anything is left.
+        // The length of a body is known only at its end, so one may begin while any bytes are left.
         if self.bytes.as_ref().is_some_and(|bytes| !bytes.take(0.0, 1.0, now)) {
             return Err("bytes");
         }
@@ -285,7 +284,7 @@ impl Holder {
         Ok(())
     }
 
-    /// Counts bytes of a body that came.
+    /// Counts received bytes of a body.
     pub(super) fn owe(&self, bytes: usize, now: Instant) {
         if let Some(left) = &self.bytes {
             #[expect(clippy::cast_precision_loss, reason = "a piece of a body is short")]
@@ -297,7 +296,7 @@ impl Holder {
 /// See [the module](self).
 pub(super) struct Keys {
     path: PathBuf,
-    /// Nobody is asked for one.
+    /// Keys are not required.
     open: bool,
     most_turns: usize,
     loaded: Mutex<Loaded>,
@@ -305,11 +304,11 @@ pub(super) struct Keys {
 
 #[derive(Default)]
 struct Loaded {
-    /// Of the file that was read.
+    /// Of the file as last read.
     stamp: Option<FileStamp>,
-    /// It was looked whether there were keys before this start.
+    /// Whether it was checked if keys existed before this start.
     is_begun: bool,
-    /// There were keys.
+    /// There have been keys.
     required: bool,
     holders: HashMap<String, Arc<Holder>>,
 }
@@ -325,10 +324,10 @@ impl Keys {
         }
     }
 
-    /// The key that a request brings; `None` where none is asked for.
+    /// The key of a request; `None` where keys are not required.
     ///
     /// # Errors
-    /// 401 without a key that is known, and 429 for a request too many.
+    /// 401 without a known key, and 429 if its budget is used up.
     pub(super) fn of(&self, headers: &HeaderMap) -> Result<Option<Arc<Holder>>, ApiError> {
         if self.open {
             return Ok(None);
@@ -346,7 +345,7 @@ impl Keys {
         };
         let mut parts = text.1.trim().splitn(3, '_');
         let (prefix, id, secret) = (parts.next(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        // Hashes compare in constant time; who asks for a key that is not there waits for a hash all the same.
+        // Hashes compare in constant time; a request with an unknown key id computes a hash too.
         let given = hash(secret);
         let holder = loaded.holders.get(id).filter(|holder| prefix == Some(PREFIX) && holder.hash == given).cloned();
         drop(loaded);
@@ -364,12 +363,12 @@ impl Keys {
         !self.open && self.loaded().required
     }
 
-    /// Sessions that the key with this id may have, where that is bounded.
+    /// Most sessions for the key with this id, where that is bounded.
     pub(super) fn sessions(&self, id: &str) -> Option<u64> {
         self.loaded().holders.get(id).and_then(|holder| holder.key.sessions)
     }
 
-    /// From the first key on, there is to be one also after the next start.
+    /// Notes on disk that there are keys, so that the next start requires one too.
     fn remember(&self, loaded: &mut Loaded, has_keys: bool) {
         if !has_keys {
             if loaded.required {
@@ -387,7 +386,7 @@ impl Keys {
         }
     }
 
-    /// What is in the file now.
+    /// The keys that are in the file now.
     fn loaded(&self) -> MutexGuard<'_, Loaded> {
         let stamp = fs::metadata(&self.path).ok().map(|file| FileStamp::of(&file));
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -401,13 +400,13 @@ impl Keys {
                     self.remember(&mut loaded, !keys.is_empty());
                     let before = std::mem::take(&mut loaded.holders);
                     let holder = |key: Key| match before.get(&key.id).filter(|holder| holder.key == key) {
-                        // What it used up stays used up.
+                        // Budgets that are used up stay used up.
                         Some(holder) => Arc::clone(holder),
                         None => Arc::new(Holder::new(key, self.most_turns)),
                     };
                     loaded.holders = keys.into_iter().map(|key| (key.id.clone(), holder(key))).collect();
                 }
-                // Nothing is opened up by a file that is broken.
+                // A broken file must not open the service.
                 Err(error) => {
                     loaded.required = true;
                     tracing::error!(%error, "the file of keys cannot be read: those of before hold");
@@ -451,7 +450,7 @@ mod tests {
         }
     }
 
-    /// As `cp -p` and unpacked archives leave it.
+    /// `cp -p` and unpacked archives leave such a file.
     #[test]
     #[cfg(unix)]
     fn a_revoked_key_is_out_though_the_file_looks_the_same() {
@@ -487,7 +486,7 @@ mod tests {
             assert_eq!(place.ask(wrong), Err(401), "{wrong}");
         }
         let kept = fs::read_to_string(&place.keys.path).unwrap();
-        // Behind the prefix and the id; it may have a `_` itself.
+        // The part after prefix and id; it may contain a `_` itself.
         let secret = text.splitn(3, '_').nth(2).unwrap();
         assert!(!kept.contains(secret), "the secret is in the file");
         #[cfg(unix)]
@@ -495,7 +494,7 @@ mod tests {
             let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&place.keys.path).unwrap().permissions());
             assert_eq!(mode & 0o777, 0o600);
         }
-        // The keys, and that there are some.
+        // The key file and the lock file.
         assert_eq!(fs::read_dir(place.directory.path().join("kept")).unwrap().count(), 2);
     }
 
@@ -520,7 +519,7 @@ mod tests {
         assert_eq!(broken.ask(""), Err(401), "nobody knows whether there are keys");
     }
 
-    /// The next start asks for a key whatever became of the file.
+    /// The next start requires a key whatever happened to the file.
     #[test]
     fn a_start_after_the_last_key_opens_nothing() {
         let again = |place: &Place| {
@@ -573,7 +572,7 @@ mod tests {
         assert_eq!(read(path).unwrap().len(), 12, "nothing was to be changed");
     }
 
-    /// A body is read to its end, and what it was too long by is waited for.
+    /// A body is read to its end; the excess must be waited for.
     #[test]
     fn bytes_a_minute_are_counted() {
         let (mut key, _) = Key::make("ours", Vec::new(), Vec::new());

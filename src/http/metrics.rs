@@ -1,8 +1,8 @@
-//! What the service did, in numbers.
+//! The service's metrics.
 //!
-//! A turn is recorded in one place, [`Metrics::turn`], from its complete trace; an error where it leaves. Labels are
-//! few and bounded: names of modules that serve, configured servers, and words of ours. Nothing that anybody said is in
-//! them.
+//! A turn is recorded in one place, [`Metrics::turn`], from its complete trace; an error where it leaves the service.
+//! Labels are few and bounded: names of serving modules, configured servers, and fixed words. They contain nothing that
+//! people said.
 
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ struct ErrorLabels {
     code: &'static str,
 }
 
-/// Every number of one service.
+/// All metrics of one service.
 pub(super) struct Metrics {
     registry: Registry,
     turns: Family<TurnLabels, Counter>,
@@ -149,7 +149,7 @@ impl Metrics {
         metrics
     }
 
-    /// Records a whole turn of a module that serves.
+    /// Records a whole turn of a serving module.
     pub(super) fn turn(&self, module: &ModuleName, turn: &Turn) {
         let labels =
             TurnLabels { module: module.to_string(), outcome: turn.outcome.name(), decided_by: turn.decided_by.name() };
@@ -162,7 +162,7 @@ impl Metrics {
             ("decide", timings.decide),
             ("total", timings.total),
         ];
-        // A turn that asked nobody did not wait for anybody for zero seconds.
+        // Skip the time of model servers when none was called.
         let waited = (!turn.trace.attempts.is_empty()).then_some(("llm", timings.llm));
         for (phase, milliseconds) in phases.into_iter().chain(waited) {
             self.seconds.get_or_create(&PhaseLabels { phase }).observe(milliseconds / 1e3);
@@ -170,7 +170,7 @@ impl Metrics {
         self.spent(module, &turn.trace.attempts, turn.usage);
     }
 
-    /// Records an answer in one of the modes of `OpenDU`.
+    /// Records an answer in an `OpenDU` mode.
     pub(super) fn mode(&self, module: &ModuleName, mode: &'static str) {
         self.modes.get_or_create(&ModeLabels { module: module.to_string(), mode }).inc();
     }
@@ -186,7 +186,7 @@ impl Metrics {
         self.action_seconds.get_or_create(&labels).observe(deed.took_ms / 1e3);
     }
 
-    /// Records what the store of sessions did.
+    /// Records an operation of the session store.
     pub(super) fn stored(&self, operation: &'static str, took: Duration, error: Option<&StoreError>) {
         self.store_seconds.get_or_create(&StoreLabels { operation }).observe(took.as_secs_f64());
         let Some(error) = error else { return };
@@ -204,7 +204,7 @@ impl Metrics {
         self.store_errors.get_or_create(&StoreErrorLabels { operation, error }).inc();
     }
 
-    /// Records what model servers were asked for a module that serves.
+    /// Records attempts and tokens of model servers for a serving module.
     pub(super) fn spent(&self, module: &ModuleName, attempts: &[Attempt], usage: Usage) {
         for attempt in attempts {
             let labels =
@@ -218,31 +218,31 @@ impl Metrics {
         }
     }
 
-    /// Records an error that leaves in the middle of an answer.
+    /// Records an error that ends an answer in the middle.
     pub(super) fn error(&self, code: &'static str) {
         self.errors.get_or_create(&ErrorLabels { code }).inc();
     }
 
-    /// Counts a request until what is given is dropped.
+    /// Counts a request until the returned guard is dropped.
     pub(super) fn in_flight(&self) -> InFlight {
         self.in_flight.inc();
         InFlight(self.in_flight.clone())
     }
 
-    /// The text of them, of the modules that are seen alone.
+    /// The metrics as text, limited to the visible modules.
     ///
     /// # Errors
-    /// If a number does not encode, which no input brings about.
+    /// If a number cannot be encoded, which no input can cause.
     pub(super) fn text(&self, sees: impl Fn(&str) -> bool) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         text::encode(&mut text, &self.registry)?;
-        // Names of modules have no character that is written in another way.
+        // Module names contain no characters that need escaping.
         let module = |line: &str| Some(line.split_once("{module=\"")?.1.split_once('"')?.0.to_owned());
         Ok(text.split_inclusive('\n').filter(|line| module(line).is_none_or(|module| sees(&module))).collect())
     }
 }
 
-/// A request that is being answered.
+/// A request in progress.
 pub(super) struct InFlight(Gauge);
 
 impl Drop for InFlight {
@@ -251,7 +251,7 @@ impl Drop for InFlight {
     }
 }
 
-/// What came of an attempt: why it gave nothing, else the worst that was found in its answer.
+/// The label of an attempt's result: why it failed, or else the worst finding in its answer.
 fn result(attempt: &Attempt) -> &'static str {
     match attempt.failure {
         Some(failure) => failure,

@@ -1,5 +1,5 @@
-//! A stand-in for the services that a module calls, so that its author can try it: it takes the calls of all functions,
-//! holds them against their schemas, and answers with what the document describes. Nothing is done.
+//! A stand-in for the services that a module calls, so that its author can try it: it accepts calls of all functions,
+//! validates them against their schemas, and answers as the document describes. It does nothing else.
 
 use std::{
     collections::BTreeMap,
@@ -26,10 +26,10 @@ use crate::{
     sample::value::plausible,
 };
 
-/// Answers that are given again to the same key, at most.
+/// Most answers that are repeated for the same idempotency key.
 const REMEMBERED: usize = 1_000;
 
-/// The answers of one module's services.
+/// Mock answers for one module's services.
 #[derive(Clone)]
 pub struct Mock(Arc<Inner>);
 
@@ -39,18 +39,18 @@ struct Inner {
     given: Mutex<BTreeMap<String, (StatusCode, Value)>>,
 }
 
-/// A function as a service has it.
+/// A function as a service implements it.
 struct Mocked {
     name: String,
     operation: Operation,
-    /// Of all arguments.
+    /// Schema of all arguments.
     parameters: Value,
     answer: ServiceAnswer,
 }
 
 impl Mock {
-    /// `answers` are what the module's document describes, by function; where it describes none, an endpoint's own
-    /// schema counts.
+    /// `answers` are the answers in the module's document, by function; where there is none, an endpoint's own schema
+    /// applies.
     #[must_use]
     pub fn new(module: &Module, mut answers: BTreeMap<String, ServiceAnswer>, longest: usize) -> Self {
         let functions = module.functions.iter().map(|function| Mocked {
@@ -65,7 +65,7 @@ impl Mock {
         Self(Arc::new(Inner { functions: functions.collect(), longest, given: Mutex::default() }))
     }
 
-    /// One line for each function: how it is asked for.
+    /// One line for each function: its method, path and name.
     #[must_use]
     pub fn routes(&self) -> Vec<String> {
         let route = |mocked: &Mocked| {
@@ -74,24 +74,24 @@ impl Mock {
         self.0.functions.iter().map(route).collect()
     }
 
-    /// Every path and method.
+    /// Accepts every path and method.
     pub fn router(&self) -> Router {
         Router::new().fallback(answer).with_state(self.clone())
     }
 
-    /// Serves on `listener` until `stop` comes.
+    /// Serves on `listener` until `stop` completes.
     pub async fn serve(&self, listener: TcpListener, options: &HttpOptions, stop: impl Future<Output = ()> + Send) {
         connections::serve(listener, self.router(), options, stop).await;
     }
 
-    /// The function that is asked for, the one with the most literal path first; with the values in its path.
+    /// The requested function, preferring the most literal path, and the values in its path.
     fn find(&self, method: &str, path: &str) -> Option<(&Mocked, Map<String, Value>)> {
         let fitting = self.0.functions.iter().filter(|mocked| mocked.operation.method.name() == method);
         let found = fitting.filter_map(|mocked| Some((mocked, in_path(&mocked.operation, path)?)));
         found.min_by_key(|(_, values)| values.len())
     }
 
-    /// What the call of a function comes to.
+    /// The answer to a call of a function.
     fn called(&self, mocked: &Mocked, arguments: &Map<String, Value>, key: Option<&str>) -> (StatusCode, Value) {
         let mut given = self.0.given.lock().unwrap_or_else(PoisonError::into_inner);
         let key = key.map(|key| format!("{} {key}", mocked.name));
@@ -110,7 +110,7 @@ impl Mock {
 }
 
 impl Mocked {
-    /// An answer as the document has it; without one, the arguments with a number.
+    /// An answer as the document describes it; without a description, the arguments and a number.
     fn made(&self, arguments: &Map<String, Value>) -> Value {
         let mut random = fastrand::Rng::new();
         match (&self.answer.example, &self.answer.schema) {
@@ -127,7 +127,7 @@ impl Mocked {
     }
 }
 
-/// How a function is asked for: as its endpoint says, else as its document does, else by its name.
+/// The operation of a function: of its endpoint, or else of its document, or else made from its name.
 fn operation(function: &Function) -> Operation {
     match function.endpoint.as_ref().map(|endpoint| &endpoint.target) {
         Some(Target::Http(operation)) => operation.clone(),
@@ -141,12 +141,12 @@ fn operation(function: &Function) -> Operation {
     }
 }
 
-/// Without the query that its author wrote.
+/// The path without the query that its author wrote.
 fn path_of(operation: &Operation) -> &str {
     operation.path.split('?').next().unwrap_or_default()
 }
 
-/// The values in a path, if it ends as the operation's does: servers have paths of their own before it.
+/// The values in a path, if it ends as the operation's path does: servers may have a path prefix.
 fn in_path(operation: &Operation, path: &str) -> Option<Map<String, Value>> {
     let steps = |path: &'_ str| path.split('/').filter(|step| !step.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (wanted, asked) = (steps(path_of(operation)), steps(path));
@@ -222,7 +222,7 @@ fn take_body(operation: &Operation, body: Value, arguments: &mut Map<String, Val
     }
 }
 
-/// What came as text in an address gets the type that the schema wants, where it has one.
+/// Converts text from an address to the type that the schema wants, where it has one.
 fn typed(parameters: &Value, arguments: &mut Map<String, Value>) {
     let Some(properties) = parameters.get("properties").and_then(Value::as_object) else { return };
     for (name, value) in arguments {
@@ -247,7 +247,7 @@ fn typed(parameters: &Value, arguments: &mut Map<String, Value>) {
     }
 }
 
-/// What is wrong with arguments, as a service would say it.
+/// The error in the arguments, in the words of a service.
 fn problem(parameters: &Value, arguments: &Map<String, Value>) -> Option<String> {
     let validator = schema::validator(parameters).ok()?;
     let value = Value::Object(arguments.clone());
@@ -268,7 +268,7 @@ fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
     text.split('&').filter(|pair| !pair.is_empty()).map(pair)
 }
 
-/// Without percent signs.
+/// Decodes percent escapes.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -2,26 +2,26 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `router` | every route, in one list, and the document that describes them |
-//! | `middleware` | the layers around them, one file each |
-//! | `caller`, `keys` | who asks, and what they may |
-//! | `serve`, `connections` | the listener, from start to stop; how many connections there are, and how they end |
+//! | `router` | every route in one list, and the OpenAPI document |
+//! | `middleware` | the layers around the routes, one file each |
+//! | `caller`, `keys` | the caller, and what it may do |
+//! | `serve`, `connections` | the listener, from start to stop; the number of connections, and how they end |
 //! | `state` | what handlers share, and the permit that a turn needs |
 //! | `error` | the one table from faults and failures to status, type and code |
-//! | `extract` | module names, bodies and permits out of requests, with our own refusals |
-//! | `conversations` | who keeps a conversation between requests, and sessions |
-//! | `chat` | the chat completions of the `OpenAI` API, and modules as its models |
-//! | `responses` | the same in the form of its Responses API |
+//! | `extract` | module names, bodies and permits from requests, with our own refusals |
+//! | `conversations` | conversations over several requests, and sessions |
+//! | `chat` | the chat completions of the `OpenAI` API, with modules as models |
+//! | `responses` | the same in the form of the Responses API |
 //! | `authoring` | modules by API: files, changes, versions, measurements |
 //! | `predict`, `retrieve`, `modules`, `health` | one resource each: request, response, handlers |
-//! | `json` | long answers in one piece |
+//! | `json` | serialises long answers in one piece |
 //! | `opendu` | the modes of `OpenDU` clients: skill, slot, binary |
 //! | `builds` | index builds off the request path, one at a time per module |
-//! | `metrics` | what the service did, in numbers |
+//! | `metrics` | the service's metrics |
 //! | `mock` | a stand-in for the services that a module calls |
-//! | `mount` | a service with a protocol of its own, beside the routes or instead of them |
-//! | `inspector` | a page that shows what answers rest on, and mends modules |
-//! | `openapi` | what that document says beside the routes |
+//! | `mount` | a service with its own protocol, beside the routes or instead of them |
+//! | `inspector` | a page that shows what answers are based on, and edits modules |
+//! | `openapi` | the parts of the OpenAPI document beside the routes |
 
 mod authoring;
 mod builds;

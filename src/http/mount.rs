@@ -1,4 +1,4 @@
-//! A service with a protocol of its own: what the rest of the house speaks in other tongues.
+//! Mounts a service with its own protocol.
 
 use std::convert::Infallible;
 
@@ -16,8 +16,8 @@ use super::{
     middleware::{Edge, around, deadline, in_flight},
 };
 
-/// A service at one path, beside the routes or instead of them. The layers around it, and its time limit, are those of
-/// every route; the length of its bodies is its own affair.
+/// A service at one path, beside the routes or instead of them. It has the layers and the time limit of every route,
+/// but sets its own body limit.
 #[derive(Debug)]
 pub struct Mounted {
     path: &'static str,
@@ -36,7 +36,7 @@ impl Mounted {
         Self { path, routes: Router::new().route_service(path, service) }
     }
 
-    /// Beside other routes.
+    /// As routes beside others.
     pub(super) fn routes<S: Clone + Send + Sync + 'static>(self, edge: &Edge) -> Router<S> {
         self.routes
             .route_layer(middleware::from_fn_with_state(edge.clone(), deadline))
@@ -44,7 +44,7 @@ impl Mounted {
             .with_state(())
     }
 
-    /// Instead of them.
+    /// As a router of its own.
     pub(super) fn alone(self, options: HttpOptions) -> Router {
         let (path, edge) = (self.path, Edge::new(options));
         let routes = self.routes(&edge).fallback(move |request: Request| async move {

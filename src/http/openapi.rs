@@ -1,4 +1,4 @@
-//! What `/openapi.json` says beside the routes: about the service, and the errors that each route can answer.
+//! What `/openapi.json` says beside the routes: the service itself, and the errors that each route can return.
 
 use utoipa::{
     OpenApi,
@@ -25,7 +25,7 @@ use crate::answer::{chunk::ChatChunk, event::ResponseEvent};
 )]
 pub(super) struct Document;
 
-/// Adds the errors that each route can answer; the same envelope for all.
+/// Adds the errors that each route can return; all use the same envelope.
 fn add_all_errors(document: &mut utoipa::openapi::OpenApi) {
     for (path, item) in &mut document.paths.paths {
         for operation in
@@ -80,7 +80,7 @@ fn add_errors(path: &str, operation: &mut Operation) {
     }
 }
 
-/// The document of these routes, as pretty JSON with a newline at its end.
+/// The document of these routes, as pretty JSON with a final newline.
 pub(super) fn text(mut document: utoipa::openapi::OpenApi) -> String {
     add_all_errors(&mut document);
     let mut text = document.to_pretty_json().expect("the document is made of strings, maps and lists");

@@ -5,23 +5,24 @@ use crate::shares::Shares;
 use axum::http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
-/// How the service listens and what it lets in.
+/// Where the service listens and what it accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HttpOptions {
-    /// Address to listen on. Where others reach it, there must be keys, or `open` must say that it is for everybody.
+    /// Address to listen on. If other machines can reach it, keys are required, or `open` must say that it is for
+    /// everybody.
     pub host: String,
     pub port: u16,
-    /// Another address, `HOST:PORT`, for what operators ask: `/metrics`, `/healthz`, `/readyz`, `/openapi.json`,
-    /// `/v1/modules`, `/v1/index` and `/v1/load`. Where there is one, these are not asked at `host` and `port`.
+    /// Another address, `HOST:PORT`, for operators: `/metrics`, `/healthz`, `/readyz`, `/openapi.json`, `/v1/modules`,
+    /// `/v1/index` and `/v1/load`. If it is set, `host` and `port` do not serve these.
     pub admin: Option<String>,
-    /// Holds the keys that `uptake key` makes. Once there is one, requests need one.
+    /// File of the keys that `uptake key` makes. Once there is one, requests need a key.
     pub keys: PathBuf,
-    /// Nobody is asked for a key.
+    /// Requests never need a key.
     pub open: bool,
     /// Longest request body, in bytes.
     pub body_bytes: usize,
-    /// Bytes of all bodies that are read or worked at, at once.
+    /// Most bytes of all bodies that are being read or processed.
     pub bodies_bytes: usize,
     /// Connections that are open at once. Where one more comes, one that waits for its client is closed.
     pub max_connections: usize,
@@ -31,25 +32,24 @@ pub struct HttpOptions {
     pub body_ms: u64,
     /// Milliseconds from a request's head to its answer; index builds are exempt. Longer than a turn's own deadline.
     pub timeout_ms: u64,
-    /// Turns that run at once; one more waits.
+    /// Most turns that run at once; further ones wait.
     pub max_in_flight: usize,
     /// Turns that wait, at most, and milliseconds until one that waits is answered 429.
     pub max_queued: usize,
     pub queue_ms: u64,
     /// Milliseconds that running requests get to finish after a signal to stop.
     pub shutdown_ms: u64,
-    /// Names under which clients reach the service (`uptake.example.com`, or `*`), beside `host`, addresses, and names
-    /// that nobody can register: those without a dot, and those under `.localhost`.
+    /// Host names under which clients reach the service (`uptake.example.com`, or `*`), beside `host`, addresses, and
+    /// names that cannot be registered: those without a dot, and those under `.localhost`.
     pub allowed_hosts: Vec<String>,
-    /// Who may build an index by `GET /v1/index/{module}`, as clients of `OpenDU` do. `POST` does the same for
-    /// everybody.
+    /// Who may build an index by `GET /v1/index/{module}`, as `OpenDU` clients do. `POST` is open to everybody.
     pub index_by_get: IndexByGet,
-    /// Origins whose pages may call the service (`https://chat.example.com`, or `*`). Empty: none may.
+    /// Origins whose pages may call the service (`https://chat.example.com`, or `*`). Empty means none.
     pub cors_origins: Vec<String>,
     pub chat: ChatOptions,
 }
 
-/// Web pages never may: a browser asks for whatever a page names.
+/// Web pages never may: a page can make a browser send any GET request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IndexByGet {
@@ -111,7 +111,7 @@ impl HttpOptions {
         Duration::from_millis(self.shutdown_ms)
     }
 
-    /// Whether nobody but this machine reaches what is for operators.
+    /// Whether the operators' address can only be reached from this machine.
     #[must_use]
     pub fn is_private(&self) -> bool {
         let host = self.admin.as_deref().and_then(|admin| admin.rsplit_once(':')).map_or(&*self.host, |(host, _)| host);
@@ -119,13 +119,13 @@ impl HttpOptions {
         host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// One for each turn that may run at once.
+    /// One share for each turn that may run at once.
     #[must_use]
     pub fn turns(&self) -> Shares {
         Shares::new(self.max_in_flight as u64)
     }
 
-    /// The first thing that is wrong with these values, as (key, what is wrong).
+    /// The first invalid value, as its key and the problem.
     #[must_use]
     pub fn problem(&self) -> Option<(&'static str, String)> {
         if self.host.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! `POST /v1/predict/{module}`: what a person said, as a validated function call.
+//! `POST /v1/predict/{module}`: turns what a person said into a validated function call.
 
 use axum::{
     extract::State,

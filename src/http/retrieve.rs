@@ -1,4 +1,4 @@
-//! `POST /v1/retrieve/{module}`: the functions that an utterance may mean, as tools for somebody else's model.
+//! `POST /v1/retrieve/{module}`: the functions that an utterance may mean, as tools for another model.
 
 use axum::extract::State;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Every route, in one list from which the service and its `OpenAPI` document are made.
+//! Every route, in one list that the service and its `OpenAPI` document are built from.
 
 use std::sync::OnceLock;
 
@@ -26,7 +26,7 @@ use super::{
     predict, responses, retrieve,
 };
 
-/// The page for people; it is no part of the API.
+/// The page for people; it is not part of the API.
 fn inspector(edge: &Edge) -> Router<AppState> {
     let [enter, page, file] = INSPECTOR;
     let routes = Router::new()
@@ -36,7 +36,7 @@ fn inspector(edge: &Edge) -> Router<AppState> {
     routes.route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
 }
 
-/// The whole service, and what else is asked at its address; without what has an address of its own (`http.admin`).
+/// The whole service at its main address; without the routes that move to `http.admin`.
 pub fn router(app: AppState, mounted: Option<Mounted>) -> Router {
     let edge = app.edge();
     let described = if app.options.admin.is_some() { for_clients(&edge) } else { described(&edge) };
@@ -50,10 +50,10 @@ pub fn router(app: AppState, mounted: Option<Mounted>) -> Router {
     complete(routes, &edge, app)
 }
 
-/// What is asked at the address of `http.admin`.
+/// The routes at the address of `http.admin`.
 pub fn admin_router(app: AppState) -> Router {
     let edge = app.edge();
-    // The inspector asks what is said to a module, too.
+    // The inspector also sends utterances to a module.
     let asked = timed(OpenApiRouter::new().routes(routes!(predict::predict)), &edge);
     let (routes, _) = for_operators(&edge).merge(asked).split_for_parts();
     complete(routes.merge(inspector(&edge)), &edge, app)
@@ -86,9 +86,9 @@ fn for_clients(edge: &Edge) -> OpenApiRouter<AppState> {
         .route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
 }
 
-/// What whoever runs the service asks: modules, health, documents, numbers.
+/// Routes for operators: modules, health, documents, metrics.
 fn for_operators(edge: &Edge) -> OpenApiRouter<AppState> {
-    // Builds take as long as they take, and go on by themselves; everything else has `http.timeout_ms`.
+    // Builds have no time limit and run in the background; everything else has `http.timeout_ms`.
     let builds = OpenApiRouter::new()
         .routes(routes!(modules::index, modules::index_by_get))
         .routes(routes!(modules::load))
@@ -115,7 +115,7 @@ fn timed(routes: OpenApiRouter<AppState>, edge: &Edge) -> OpenApiRouter<AppState
     routes.route_layer(middleware::from_fn_with_state(edge.clone(), deadline))
 }
 
-/// The document that describes every route: exactly what lies in `openapi.json`.
+/// The document that describes every route: exactly the content of `openapi.json`.
 #[must_use]
 pub fn document() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();

@@ -2,10 +2,10 @@ use tokio::net::TcpListener;
 
 use super::{AppState, HttpOptions, Mounted, Phase, admin_router, connections, router};
 
-/// Serves on `listener` until `stop` comes, then lets running requests finish, for `http.shutdown_ms` at most.
+/// Serves on `listener` until `stop` completes, then lets running requests finish, for `http.shutdown_ms` at most.
 ///
-/// Modules are loaded beside; `/readyz` tells when each was tried. What is `mounted` is asked at the same address; what
-/// is for operators, on the listener `admin` where there is one, whose connections are counted by themselves.
+/// Modules are loaded in the background; `/readyz` tells when each was tried. The `mounted` service is at the same
+/// address; the operators' routes are on the listener `admin` if there is one, which counts its connections separately.
 pub async fn serve(
     listener: TcpListener,
     admin: Option<TcpListener>,
@@ -32,13 +32,13 @@ pub async fn serve(
     };
     tokio::join!(signal, clients, operators);
     warming.abort();
-    // Taken on is promised: what waits to be observed is read before the end.
+    // Accepted utterances are a promise: read those that wait before stopping.
     if tokio::time::timeout(app.options.drain(), app.observed()).await.is_err() {
         tracing::warn!("observed utterances that were not read in time are lost");
     }
 }
 
-/// [`serve`] for a service that is mounted, and nothing else.
+/// [`serve`] for a mounted service alone.
 pub async fn serve_alone(
     listener: TcpListener,
     mounted: Mounted,

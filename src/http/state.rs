@@ -24,7 +24,7 @@ use crate::{
     understand::{Turn, UnderstandOptions, Understander},
 };
 
-/// What handlers share. Cheap to clone; clones share.
+/// State that the handlers share. Clones are cheap and share it.
 #[derive(Clone)]
 pub struct AppState(Arc<Shared>);
 
@@ -33,39 +33,39 @@ pub struct Shared {
     pub understander: Understander,
     pub options: Arc<HttpOptions>,
     pub(super) metrics: Arc<Metrics>,
-    /// What a turn does where neither request nor module says otherwise.
+    /// Defaults for turns where neither the request nor the module sets a value.
     pub turns: UnderstandOptions,
     pub(super) conversations: Conversations,
     pub(super) builds: Builds,
     keys: Arc<Keys>,
     bodies: Shares,
-    /// Turns that run.
+    /// Running turns.
     running: Shares,
-    /// Turns that wait for one of these to end.
+    /// Turns that wait for a running one to end.
     queued: Shares,
-    /// Turns that nobody waits for wait for one another, and take no place of those that somebody does.
+    /// Background turns, which no client waits for: they queue among themselves and take no place of other turns.
     background: Shares,
-    /// Streams of events that are open.
+    /// Open event streams.
     watchers: Shares,
     phase: AtomicU8,
     stopping: watch::Sender<bool>,
 }
 
-/// Leave to run a turn, of all and of those that the caller's key may run.
+/// Permission to run a turn, counted in total and for the caller's key.
 #[derive(Debug)]
 pub struct Leave {
     _of_all: Share,
     _own: Option<OwnedSemaphorePermit>,
 }
 
-/// Where the service is in its life; `/readyz` tells.
+/// Phase of the service's life, as `/readyz` reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Modules are being loaded for the first time.
     Starting,
-    /// Each module was tried; those that failed are listed with their reasons.
+    /// Each module was tried; failed ones are listed with their reasons.
     Ready,
-    /// A signal to stop came; running requests finish.
+    /// A stop signal came; running requests finish.
     Stopping,
 }
 
@@ -99,7 +99,7 @@ impl AppState {
         }))
     }
 
-    /// What the layers around the routes share with them.
+    /// The state that the layers share with the routes.
     pub(super) fn edge(&self) -> Edge {
         Edge {
             options: Arc::clone(&self.options),
@@ -109,7 +109,8 @@ impl AppState {
         }
     }
 
-    /// Whether what shows and changes how modules work is offered: to who has a key, or to this machine alone.
+    /// Whether routes that show or change how modules work are available: requests need a key, or only this machine can
+    /// send them.
     pub(super) fn is_guarded(&self) -> bool {
         self.0.keys.are_asked_for() || self.options.is_private()
     }
@@ -123,37 +124,37 @@ impl AppState {
         }
     }
 
-    /// Phases only go forward: loading that ends after a signal to stop doesn't make the service ready again.
+    /// Phases only go forward: loading that ends after a stop signal does not make the service ready again.
     pub fn enter(&self, phase: Phase) {
         self.0.phase.fetch_max(phase as u8, Ordering::AcqRel);
         self.0.stopping.send_replace(self.phase() == Phase::Stopping);
     }
 
-    /// Completes when the service begins to stop: for answers that would go on for ever.
+    /// Completes when the service begins to stop, for answers that would never end by themselves.
     pub(super) fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut stopping = self.0.stopping.subscribe();
         async move {
-            // An error says that the service is gone, which is a stop too.
+            // An error means that the service is gone, which is a stop too.
             drop(stopping.wait_for(|is_stopping| *is_stopping).await);
         }
     }
 
-    /// Completes when all that was taken on to be observed is read.
+    /// Completes when all observed utterances are read.
     pub async fn observed(&self) {
         self.conversations.hub.drained().await;
     }
 
-    /// Leave to run a turn that nobody waits for. It counts among those that the caller's key may run.
+    /// Waits for permission to run a background turn. It counts against the turns of the caller's key.
     pub(super) async fn leave_in_background(&self, caller: &Caller) -> Option<Leave> {
         let own = match caller.turns() {
-            // Nobody closes the semaphore.
+            // The semaphore is never closed.
             Some(own) => Some(own.acquire_owned().await.ok()?),
             None => None,
         };
         Some(Leave { _of_all: self.0.background.take(&caller.as_owner(), 1, 1).await, _own: own })
     }
 
-    /// Room for bytes that a request has read, of this caller's share of what bodies may hold.
+    /// Takes room for bytes that a request has read, from the caller's share of the memory for bodies.
     ///
     /// # Errors
     /// 429 if there is none.
@@ -161,19 +162,19 @@ impl AppState {
         self.0.bodies.try_take(&caller.as_owner(), bytes as u64).ok_or_else(too_many_bytes)
     }
 
-    /// Leave to watch a session.
+    /// Permission to watch a session.
     ///
     /// # Errors
-    /// 429 if as many streams are open as may be, of this caller or of all.
+    /// 429 if too many streams are open, of this caller or in total.
     pub(super) fn leave_to_watch(&self, caller: &Caller) -> Result<Share, ApiError> {
         let full = || ApiError::too_many("as many streams of events as may be are open; try again shortly".to_owned());
         self.0.watchers.try_take(&caller.as_owner(), 1).ok_or_else(full)
     }
 
-    /// Leave to run one turn, held until it is dropped.
+    /// Permission to run one turn, held until it is dropped.
     ///
     /// # Errors
-    /// 429 if as many turns run as may, of this caller or of all, and none ends soon; or if many wait already.
+    /// 429 if too many turns run, of this caller or in total, and none ends soon; or if too many wait already.
     pub(super) async fn permit(&self, caller: &Caller) -> Result<Leave, ApiError> {
         let (own, owner) = (caller.turns(), caller.as_owner());
         let at_once = || {
@@ -185,7 +186,7 @@ impl AppState {
         }
         let _place = self.0.queued.try_take(&owner, 1).ok_or_else(ApiError::too_many_requests)?;
         let waiting = async {
-            // A caller who has as many as may be had takes no place of another one.
+            // A caller at its own limit must not take a place that another caller could use.
             let own = match own {
                 Some(own) => Some(own.acquire_owned().await.ok()?),
                 None => None,
@@ -196,20 +197,20 @@ impl AppState {
         waited.ok_or_else(ApiError::too_many_requests)
     }
 
-    /// Leave to run one turn for whoever sent the request with these extensions, as the routes have it; `None` if there
-    /// are too many.
+    /// Permission to run one turn for the sender of the request with these extensions; `None` if there are too many
+    /// turns.
     pub async fn leave(&self, extensions: &Extensions) -> Option<Leave> {
         let caller = extensions.get::<Caller>().cloned().unwrap_or_default();
         self.permit(&caller).await.ok()
     }
 
-    /// Whoever sent the request with these extensions.
+    /// The sender of the request with these extensions.
     #[must_use]
     pub fn owner(extensions: &Extensions) -> Owner {
         extensions.get::<Caller>().map(Caller::as_owner).unwrap_or_default()
     }
 
-    /// What turns that run hold.
+    /// The shares of running turns.
     #[must_use]
     pub fn running(&self) -> &Shares {
         &self.0.running
@@ -220,7 +221,7 @@ impl AppState {
         self.snapshots.fresh(name).await.map_err(|error| ApiError::of_prepare(&error, &self.snapshots))
     }
 
-    /// Tells log and metrics of a turn.
+    /// Logs a turn and records it in the metrics.
     pub(super) fn record(&self, module: &ModuleName, turn: &Turn) {
         tracing::info!(
             module = %module,
@@ -233,7 +234,8 @@ impl AppState {
         self.metrics.turn(module, turn);
     }
 
-    /// Loads every module on disk, one after the other, then is ready. A module that fails keeps none from serving.
+    /// Loads every module on disk, one after the other, then sets the phase to ready. A failing module does not stop
+    /// others.
     pub async fn warm_up(&self) {
         let started = std::time::Instant::now();
         for name in self.snapshots.on_disk() {

@@ -1,13 +1,13 @@
-//! Which of our built-in recognizers stands for one of theirs.
+//! Maps built-in entities of other tools to our built-in recognizers.
 
 use crate::module::{Builtin, squeeze};
 
-/// What becomes of a built-in entity.
+/// The mapping of a built-in entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mapped {
-    /// Best first; empty: free text.
+    /// Best first; empty means free text.
     pub(super) builtins: &'static [Builtin],
-    /// What is not the same.
+    /// How the two differ.
     pub(super) note: Option<&'static str>,
 }
 
@@ -17,8 +17,8 @@ const UNIT: &str = "the number is found, its unit is not";
 const FREE: &str = "found by its neighbours in the examples: there is no list of such values here";
 const CURRENCY: &str = "the amount is kept, the currency is not";
 
-/// By the last part of the name, without case and separators: `@sys.date-time`, `AMAZON.Date`, `snips/amountOfMoney`,
-/// `Quantity.Age`, `phone-number`.
+/// Looks up the last part of the name, without case and separators: `@sys.date-time`, `AMAZON.Date`,
+/// `snips/amountOfMoney`, `Quantity.Age`, `phone-number`.
 pub(super) fn find(name: &str) -> Mapped {
     let last = name.rsplit(['.', '/', '@', ':']).next().unwrap_or(name);
     let (builtins, note): (&'static [Builtin], _) = match squeeze(last).as_str() {

@@ -1,4 +1,4 @@
-//! `cases.jsonl`, and the arguments of sentences.
+//! Writes `cases.jsonl`, and finds the arguments of sentences.
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use crate::{
     sample::{self, Sampler},
 };
 
-/// The value of each slot of the example, if all are known for good.
+/// The value of each slot in the example, if all are known with certainty.
 pub(super) fn arguments(
     sampler: &Sampler<'_>,
     module: &Module,
@@ -25,7 +25,7 @@ pub(super) fn arguments(
     sampler.arguments(id, &sentence)
 }
 
-/// Takes every n-th example out, where the source has no test set.
+/// Takes every n-th example out as a case, if the source has no test set.
 pub(super) fn hold_out(project: &mut Project, percent: u8, reader: &mut Reader) -> Vec<Labelled> {
     let mut held = Vec::new();
     if percent == 0 || !project.tests.is_empty() {
@@ -47,7 +47,7 @@ pub(super) fn hold_out(project: &mut Project, percent: u8, reader: &mut Reader) 
     held
 }
 
-/// The lines of `cases.jsonl`: the test set of the source, else what was held out, else the examples themselves.
+/// The lines of `cases.jsonl`: the source's test set, or else the held-out examples, or else the examples themselves.
 pub(super) fn cases(
     project: &Project,
     held_out: &[Labelled],

@@ -1,4 +1,4 @@
-//! Conversational Language Understanding: one JSON file. Offsets count UTF-16 units, unless the project says otherwise.
+//! Conversational Language Understanding: one JSON file. Offsets count UTF-16 units unless the project says otherwise.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::text::tag;
 
-/// What offsets and lengths count.
+/// The unit of offsets and lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Utf16,
@@ -115,7 +115,7 @@ fn reader_none(project: &Project, reader: &mut Reader) {
     }
 }
 
-/// `en` and `en-us` are one.
+/// `en` and `en-us` count as the same.
 fn is_same(a: &str, b: &str) -> bool {
     tag::language(a) == tag::language(b)
 }
@@ -182,7 +182,7 @@ fn entities(assets: &Value, at: &Place, language: &str, project: &mut Project, r
     }
 }
 
-/// The words that are labelled, in order; none overlaps another.
+/// The labelled words, in order and without overlaps.
 fn labels(
     utterance: &Value,
     said: &str,
@@ -219,7 +219,7 @@ fn labels(
         };
         spans.push((range, category.to_owned(), at));
     }
-    // Labels may lie in one another; a word stands for one slot here, and the longer says more.
+    // Labels may be nested; here a word belongs to one slot, and the longer label is kept.
     spans.sort_by_key(|(range, ..)| (std::cmp::Reverse(range.len()), range.start));
     let mut kept: Vec<(Range<usize>, String)> = Vec::new();
     for (range, category, at) in spans {
@@ -281,7 +281,7 @@ fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project
     }
 }
 
-/// The bytes of a range that is counted in `unit`; `None` if it ends outside, or within a character.
+/// The byte range of a range counted in `unit`; `None` if it ends outside the text or within a character.
 fn bytes(text: &str, offset: usize, length: usize, unit: Unit) -> Option<Range<usize>> {
     let end = offset.checked_add(length)?;
     let place = |wanted: usize| -> Option<usize> {

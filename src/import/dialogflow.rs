@@ -1,4 +1,4 @@
-//! What Dialogflow's two generations have in common.
+//! What both generations of Dialogflow have in common.
 
 use serde_json::Value;
 
@@ -9,18 +9,18 @@ use super::{
 };
 use crate::text::tag;
 
-/// With the white space at its ends.
+/// Keeps white space at both ends.
 pub(super) fn raw<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// `en-US` and `en` are one; no tag is every language.
+/// `en-US` and `en` count as the same; an empty tag means every language.
 pub(super) fn is_language(tag: &str, wanted: &str) -> bool {
     tag.is_empty() || tag::language(tag) == tag::language(wanted)
 }
 
-/// The entity that `@kind`, or a resource name that ends with it, means; made if it is one of theirs. The outer `None`
-/// is a fault.
+/// The entity that `@kind`, or a resource name ending with it, names; made if it is a built-in one. The outer `None` is
+/// a fault.
 #[expect(clippy::option_option, reason = "the inner one is free text, the outer one a fault that is told")]
 pub(super) fn kind(
     written: &str,

@@ -1,5 +1,5 @@
 //! Dialogflow CX agents, exported as JSON package: `intents/NAME/NAME.json` with `trainingPhrases/LANGUAGE.json`,
-//! `entityTypes/NAME/NAME.json` with `entities/LANGUAGE.json`, and of the flows what their pages ask for.
+//! `entityTypes/NAME/NAME.json` with `entities/LANGUAGE.json`, and the parameters that the flows' pages ask for.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::text::tag;
 
-/// What a page asks for.
+/// A parameter that a page asks for.
 #[derive(Debug, Clone)]
 struct Asked {
     name: String,
@@ -125,7 +125,7 @@ fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader
     project.entities.push(entity);
 }
 
-/// By intent: what the pages ask for to which a route with the intent leads.
+/// For each intent, the parameters of the pages that its routes lead to.
 fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
     let mut forms: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
     let mut routes: Vec<(String, String)> = Vec::new();

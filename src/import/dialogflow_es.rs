@@ -47,7 +47,7 @@ pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
     project
 }
 
-/// The file in the wanted language, else in its base: `x_usersays_pt-br.json`, `x_usersays_pt.json`.
+/// The file in the wanted language, or else in its base language: `x_usersays_pt-br.json`, `x_usersays_pt.json`.
 fn in_language(stem: &str, kind: &str, language: &str, reader: &Reader) -> Option<String> {
     [language, &tag::language(language)]
         .into_iter()
@@ -55,7 +55,7 @@ fn in_language(stem: &str, kind: &str, language: &str, reader: &Reader) -> Optio
         .find(|path| reader.has(path))
 }
 
-/// What a file of its own lists in the wanted language, or in older exports a member of the document at `path`.
+/// The items in a separate file for the wanted language, or, in older exports, in a member of the document at `path`.
 fn listed(
     document: &Value,
     member: &str,
@@ -153,7 +153,7 @@ fn intent(path: &str, language: &str, project: &mut Project, composites: &Compos
     project.functions.push(function);
 }
 
-/// The examples of what no intent is meant by.
+/// The examples of a fallback intent: no function is meant.
 fn fallback(name: &str, place: &Place, says: &[Value], root: &Place, project: &mut Project, reader: &mut Reader) {
     for (index, one) in says.iter().enumerate() {
         let data = one.get("data").and_then(Value::as_array);
@@ -165,7 +165,7 @@ fn fallback(name: &str, place: &Place, says: &[Value], root: &Place, project: &m
     reader.changed(place, what, "what no function fits needs no function here: its examples are cases");
 }
 
-/// The parameters, which stand beside what is answered.
+/// Reads the parameters, which stand beside the responses.
 fn responses(
     document: &Value,
     language: &str,
@@ -197,7 +197,7 @@ fn has_items(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_array).is_some_and(|all| !all.is_empty())
 }
 
-/// Tells that a member is left out which says when in a dialogue an intent counts.
+/// Reports that a member was dropped that ties an intent to a point in a dialogue.
 fn dialogue(value: &Value, key: &str, what: &str, place: &Place, function: &Function, reader: &mut Reader) {
     if has_items(value, key) {
         let what = format!("{what} of `{}`", function.name);
@@ -205,7 +205,7 @@ fn dialogue(value: &Value, key: &str, what: &str, place: &Place, function: &Func
     }
 }
 
-/// The parts of an example.
+/// Reads the parts of an example.
 fn phrase(
     example: &Value,
     place: &Place,
@@ -224,12 +224,12 @@ fn phrase(
             continue;
         }
         let (meta, alias) = (text(part, "meta"), text(part, "alias"));
-        // Which of its words belong to which part is not written: it is said as the entity itself is.
+        // The export does not show which words belong to which part: use the entity's own wording.
         if let Some(entry) = composites.get(meta).and_then(|entries| entries.iter().max_by_key(|one| marks(one))) {
             template(entry, &at, function, project, reader, &mut parts);
             continue;
         }
-        // `@sys.ignore` marks words that mean nothing.
+        // `@sys.ignore` marks words without meaning.
         if meta.is_empty() || alias.is_empty() || meta == "@sys.ignore" {
             parts.push(Part::Text(words.to_owned()));
             continue;
@@ -241,14 +241,14 @@ fn phrase(
     parts
 }
 
-/// By `@name`, how a composite entity is said: texts with marks such as `@sys.date:date`.
+/// For each `@name`, the wordings of a composite entity: texts with marks such as `@sys.date:date`.
 type Composites = BTreeMap<String, Vec<String>>;
 
 fn marks(entry: &str) -> usize {
     entry.matches('@').count()
 }
 
-/// The parts of a composite parameter as slots: required if it is, and each of its entries has them.
+/// The parts of a composite parameter as slots: required if the parameter is and each of its entries contains them.
 fn parts_of(
     parameter: &Value,
     entries: &[String],
@@ -342,7 +342,7 @@ fn alias_slot(
     Some(alias.to_owned())
 }
 
-/// `weather in @sys.geo-city:city`, the older way to write an example.
+/// Reads `weather in @sys.geo-city:city`, the older notation of examples.
 fn template(
     words: &str,
     place: &Place,

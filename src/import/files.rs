@@ -1,5 +1,5 @@
-//! The files of a project, from a directory, a zip archive or one file, with limits: what comes from elsewhere may be
-//! broken or hostile.
+//! The files of a project, from a directory, a zip archive or one file, with limits: foreign files may be broken or
+//! hostile.
 
 use std::{
     collections::BTreeMap,
@@ -12,18 +12,18 @@ use zip::ZipArchive;
 
 use super::ImportError;
 
-/// Endings of files that a format may have a use for; others are not read.
+/// Endings of files that some format uses; others are not read.
 const ENDINGS: [&str; 6] = ["json", "yml", "yaml", "md", "txt", "jsonl"];
 
-/// What a project may be at most.
+/// Limits on a project.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Most {
     files: usize,
-    /// Of one file, unpacked.
+    /// Per file, unpacked.
     file_bytes: u64,
-    /// Of all files, unpacked.
+    /// All files together, unpacked.
     bytes: u64,
-    /// Directories in directories.
+    /// Depth of nested directories.
     depth: usize,
 }
 
@@ -33,10 +33,10 @@ impl Default for Most {
     }
 }
 
-/// By path below the project's root, with `/`.
+/// Content by path below the project's root, with `/`.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
-/// Reads a project. A directory around everything (as archives often have) is not part of the paths.
+/// Reads a project. A single directory around everything (common in archives) is not part of the paths.
 pub(super) fn read(path: &Path, most: Most) -> Result<Files, ImportError> {
     let io = |source| ImportError::Io { path: path.to_owned(), source };
     let metadata = fs::metadata(path).map_err(io)?;
@@ -69,7 +69,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Links are passed over: they may lead anywhere.
+    /// Skips links, which may lead anywhere.
     fn directory(&mut self, directory: &Path, below: &str, depth: usize) -> Result<(), ImportError> {
         if depth > self.most.depth {
             return Err(self.refuse(below, format!("it lies more than {} directories deep", self.most.depth)));
@@ -108,7 +108,7 @@ impl Reading<'_> {
         for index in 0..archive.len() {
             let mut entry = archive.by_index(index).map_err(|error| broken(&error, self.origin))?;
             let name = entry.name().map_err(|error| broken(&error, self.origin))?.replace('\\', "/");
-            // Nothing is written where an entry says, but who names such a place means no good.
+            // Nothing is written to an entry's path, but such a path shows bad intent.
             if !is_below(&name) {
                 return Err(self.refuse(&name, "it leads out of the archive".to_owned()));
             }
@@ -123,7 +123,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Counts the bytes that come, whatever sizes an archive claims.
+    /// Counts the bytes actually read, whatever sizes an archive claims.
     fn add(&mut self, name: String, reader: impl io::Read) -> Result<(), ImportError> {
         if self.files.len() >= self.most.files {
             return Err(self.refuse(&name, format!("there are more than {} files", self.most.files)));
@@ -156,7 +156,7 @@ fn is_wanted(name: &str) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) && !name.starts_with("__MACOSX/")
 }
 
-/// True for a relative path that never goes up.
+/// True for a relative path that never leaves its directory.
 fn is_below(name: &str) -> bool {
     let has_drive = name.as_bytes().get(1) == Some(&b':');
     !name.contains('\0')
@@ -168,7 +168,7 @@ fn without_common_root(mut files: Files) -> Files {
     loop {
         let root = files.keys().next().and_then(|name| Some(format!("{}/", name.split_once('/')?.0)));
         let Some(root) = root.filter(|root| files.keys().all(|name| name.starts_with(root))) else { return files };
-        // What a format looks for by its directory's name keeps it.
+        // Keeps a directory whose name a format looks for.
         if ["intents/", "entities/", "entityTypes/", "data/", "Intents/"].contains(&root.as_str()) {
             return files;
         }

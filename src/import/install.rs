@@ -1,4 +1,4 @@
-//! A module is written beside its place, and put there whole.
+//! Writes a module beside its place, and moves it there as a whole.
 
 use std::{
     fs, io,
@@ -7,7 +7,7 @@ use std::{
 
 use super::ImportError;
 
-/// Refuses a place that is taken.
+/// Refuses an occupied place.
 pub(super) fn check_place(into: &Path, force: bool) -> Result<(), ImportError> {
     if fs::symlink_metadata(into).is_err() {
         return Ok(());
@@ -15,7 +15,7 @@ pub(super) fn check_place(into: &Path, force: bool) -> Result<(), ImportError> {
     if !force {
         return Err(ImportError::Exists { path: into.to_owned() });
     }
-    // Whoever names a wrong directory should not lose what is in it.
+    // A mistyped directory must not lose its contents.
     let is_module = fs::read_dir(into).is_ok_and(|entries| {
         let mut names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).peekable();
         names.peek().is_none() || names.any(|name| name.starts_with("schema"))
@@ -23,7 +23,7 @@ pub(super) fn check_place(into: &Path, force: bool) -> Result<(), ImportError> {
     if is_module { Ok(()) } else { Err(ImportError::NotAModule { path: into.to_owned() }) }
 }
 
-/// A directory that goes away unless it is put into its place.
+/// A temporary directory, removed unless it is installed.
 pub(super) struct Staged {
     pub(super) path: PathBuf,
 }
@@ -35,7 +35,7 @@ impl Drop for Staged {
 }
 
 impl Staged {
-    /// Beside `into`, under a name that is no module's.
+    /// Writes beside `into`, under a name that no module can have.
     pub(super) fn write(into: &Path, files: &[(String, String)]) -> Result<Self, ImportError> {
         let parent = into.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let io = |path: &Path| {
@@ -53,7 +53,7 @@ impl Staged {
         Ok(staged)
     }
 
-    /// What was there is moved aside first and comes back if the new cannot take its place.
+    /// Moves an existing module aside first, and restores it if the new one cannot be installed.
     pub(super) fn install(self, into: &Path) -> Result<(), ImportError> {
         let io = |source: io::Error| ImportError::Io { path: into.to_owned(), source };
         let aside = self.path.with_extension("before");

@@ -24,7 +24,7 @@ pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
             *intents.entry(locale.to_owned()).or_default() += 1;
         }
     }
-    // The one with the most intents first: an export does not say which one is the main one.
+    // The locale with the most intents first: an export does not name the main one.
     let mut locales: Vec<String> = intents.keys().cloned().collect();
     locales.sort_by_key(|locale| std::cmp::Reverse(intents[locale]));
     let tag = |locale: &str| locale.rsplit('/').next().unwrap_or_default().replace('_', "-");
@@ -143,7 +143,7 @@ fn intent(path: &str, project: &mut Project, reader: &mut Reader) {
     for path in reader.paths(|path| path.starts_with(&slots) && path.ends_with("/Slot.json")) {
         slot(&path, &mut function, project, &mut answers, reader);
     }
-    // Slots are asked for in the order of their priorities, and a missing one in the order of the schema.
+    // Slots are asked for by priority, and otherwise in the order of the schema.
     let priorities = document.get("slotPriorities").and_then(Value::as_array).cloned().unwrap_or_default();
     let priority = |slot: &Slot| {
         let own = priorities.iter().find(|one| text(one, "slotName") == slot.name);
@@ -182,7 +182,7 @@ fn raw(sample: &Value) -> &str {
     sample.get("utterance").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The entity that a slot's type is, where it is one; an error, which is reported, where there is none of that name.
+/// The entity of a slot's type, if it has one; an error, which is reported, if there is none with that name.
 fn entity_of(
     kind: &str,
     slot: &str,
@@ -273,7 +273,7 @@ fn slot(
     });
 }
 
-/// `from {City} on {Date}`.
+/// Parses `from {City} on {Date}`.
 fn parts(words: &str, place: &Place, function: &Function, reader: &mut Reader) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     let mut rest = words;

@@ -1,8 +1,8 @@
 //! Projects of other tools as modules.
 //!
-//! A format's reader turns files into a `project::Project`, which is the same for all; `settle` makes it fit, `write`
-//! makes the files of a module. They are checked beside the place where they belong, and put there only if they load.
-//! What became of each part of the source is in the [`Report`].
+//! A format's reader turns files into a `project::Project`, which all formats share; `settle` adapts it, `write` makes
+//! the files of a module. They are checked beside their final place, and moved there only if they load. The [`Report`]
+//! tells what happened to each part of the source.
 
 use std::{
     io,
@@ -44,7 +44,7 @@ mod write;
 
 pub use report::{Entry, Report};
 
-/// Whose projects are read.
+/// The supported formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Rasa,
@@ -88,10 +88,10 @@ impl Format {
 pub struct ImportOptions {
     /// Of a project in several languages, the one to take: a tag. If absent, the project's own default.
     pub language: Option<String>,
-    /// Percent of the examples that become cases instead, where the source has no test set. With 0 every example stays,
+    /// Percentage of the examples that become cases instead, if the source has no test set. With 0 every example stays,
     /// and the cases are the examples themselves.
     pub hold_out: u8,
-    /// Replace a module that is there.
+    /// Replace an existing module.
     pub force: bool,
     pub limits: Limits,
 }
@@ -102,7 +102,7 @@ pub enum ImportError {
     Io { path: PathBuf, source: io::Error },
     #[error("{} holds no file that an import reads (.json, .yml, .yaml, .md)", path.display())]
     Empty { path: PathBuf },
-    /// The source as a whole is no project that is safe to read.
+    /// The source as a whole is not safe to read.
     #[error("{} is refused: {}{reason}", path.display(), named(entry))]
     Archive { path: PathBuf, entry: String, reason: String },
     #[error("the project has faults; nothing was written")]
@@ -121,10 +121,10 @@ fn named(entry: &str) -> String {
     if entry.is_empty() { String::new() } else { format!("`{}`: ", entry.escape_debug()) }
 }
 
-/// Reads the project at `from` and writes the module `into`, all of it or nothing.
+/// Reads the project at `from` and writes the module `into`, completely or not at all.
 ///
 /// # Errors
-/// If the source cannot be read, has faults, or makes no module that loads; if the place is taken.
+/// If the source cannot be read, has faults, or makes no loadable module; if the place is occupied.
 pub fn import(format: Format, from: &Path, into: &Path, options: &ImportOptions) -> Result<Report, ImportError> {
     let name = into.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = ModuleName::new(&name).map_err(|source| ImportError::Name { path: into.to_owned(), source })?;
@@ -163,13 +163,13 @@ pub fn import(format: Format, from: &Path, into: &Path, options: &ImportOptions)
     })
 }
 
-/// What is made of a source.
+/// The result of converting a source.
 struct Made {
     /// Name and text.
     files: Vec<(String, String)>,
     entries: Vec<Entry>,
     cases: usize,
-    /// The file of which the schema is a copy.
+    /// The file that the schema was copied from.
     copied: Option<String>,
 }
 
@@ -209,7 +209,7 @@ fn project_module(
     }
     tell_kept(&project, &mut reader);
     let held_out = cases::hold_out(&mut project, options.hold_out, &mut reader);
-    // Once without arguments, so that the module itself can say what its sentences mean.
+    // First without arguments, so that the module itself can find the values in its sentences.
     let plain = module_files(&project, &write::exemplars(&project, |_, _| None));
     let staged = Staged::write(into, &plain)?;
     let (module, found) = module::check(&staged.path, name.clone(), &options.limits);
@@ -247,7 +247,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// One line for each exemplar: people edit these.
+/// One line per exemplar, since people edit these.
 fn by_line(lists: &Value) -> String {
     let lists = lists.as_object().into_iter().flatten().map(|(function, list)| {
         let lines: Vec<String> = list.as_array().into_iter().flatten().map(|one| format!("    {one}")).collect();

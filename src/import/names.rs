@@ -1,18 +1,18 @@
-//! Names that fit: `[a-zA-Z0-9_-]{1,64}`, which model servers take, each only once.
+//! Makes valid, unique names: `[a-zA-Z0-9_-]{1,64}`, which model servers accept.
 
 use std::collections::HashSet;
 
 const LONGEST: usize = 64;
 
-/// Gives each name its fitting form.
+/// Gives each name its valid form.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: HashSet<String>,
 }
 
 impl Names {
-    /// The fitting form of `name`; a number is added to one that is taken (also where only the case differs, which
-    /// file systems and people mix up).
+    /// The valid form of `name`; a number is added if it is taken (also if only the case differs, which file systems
+    /// and people confuse).
     pub(super) fn give(&mut self, name: &str, kind: &str) -> String {
         let base = fitting(name, kind);
         let mut given = base.clone();
@@ -26,7 +26,7 @@ impl Names {
     }
 }
 
-/// Letters outside ASCII are lost, so that a name that has hardly anything else gets a part of its hash.
+/// Letters outside ASCII are lost, so a name that consists mostly of them gets a part of its hash.
 fn fitting(name: &str, kind: &str) -> String {
     let mut fitting = String::with_capacity(name.len());
     let mut lost = false;

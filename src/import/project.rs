@@ -1,5 +1,5 @@
-//! What every format is read into: functions with typed slots, entities, examples with spans. Names are still those of
-//! the source; [`super::settle`] makes them fit.
+//! The common form of all formats: functions with typed slots, entities, examples with spans. Names are still the
+//! source's; [`super::settle`] makes them valid.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -10,11 +10,11 @@ use crate::module::Builtin;
 pub(super) struct Place {
     /// Relative to the project's root.
     pub(super) file: String,
-    /// JSON pointer; `""` is the whole file.
+    /// JSON pointer; `""` means the whole file.
     pub(super) pointer: String,
-    /// From 1, where the pointer alone cannot say it.
+    /// From 1, if the pointer alone does not determine it.
     pub(super) line: Option<usize>,
-    /// Lines below the one that the pointer leads to: into a text of several lines.
+    /// Lines below the line of the pointer, within a multi-line text.
     pub(super) below: usize,
 }
 
@@ -23,7 +23,7 @@ impl Place {
         Self { file: file.to_owned(), pointer: pointer.into(), line: None, below: 0 }
     }
 
-    /// Below this place.
+    /// The place of a member.
     pub(super) fn key(&self, key: &str) -> Self {
         let escaped = key.replace('~', "~0").replace('/', "~1");
         Self { pointer: format!("{}/{escaped}", self.pointer), ..self.clone() }
@@ -39,13 +39,13 @@ pub(super) struct Project {
     pub(super) description: String,
     /// A language tag.
     pub(super) language: Option<String>,
-    /// A name of the IANA database.
+    /// A name in the IANA database.
     pub(super) time_zone: Option<String>,
     pub(super) functions: Vec<Function>,
     pub(super) entities: Vec<Entity>,
-    /// Labelled utterances that are no examples.
+    /// Labelled utterances that are not examples.
     pub(super) tests: Vec<Labelled>,
-    /// Examples of what no function is meant by.
+    /// Examples that mean no function.
     pub(super) out_of_scope: Vec<Example>,
 }
 
@@ -78,35 +78,35 @@ impl Function {
 pub(super) struct Slot {
     pub(super) name: String,
     pub(super) description: String,
-    /// What finds its values; `None`: free text.
+    /// The entity of its values; `None` means free text.
     pub(super) entity: Option<String>,
     pub(super) required: bool,
-    /// Several values.
+    /// It may have several values.
     pub(super) repeated: bool,
     pub(super) question: Option<String>,
     pub(super) default: Option<String>,
     pub(super) place: Place,
 }
 
-/// A kind of value. With nothing in it, its values are free text.
+/// A kind of value. If it is empty, its values are free text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entity {
     pub(super) name: String,
     pub(super) values: Vec<Listed>,
-    /// As the source writes them.
+    /// As written in the source.
     pub(super) patterns: Vec<String>,
     /// Best first.
     pub(super) builtins: Vec<Builtin>,
-    /// Nothing outside the list is a value.
+    /// Only listed values are allowed.
     pub(super) closed: bool,
     pub(super) fuzzy: bool,
     pub(super) place: Place,
-    /// Positions among `values`: lists may have many thousand.
+    /// Index of each value in `values`, since lists may have many thousand.
     pub(super) positions: HashMap<String, usize>,
 }
 
 impl Entity {
-    /// Adds an expression of a value, and the value if it is new. False if both were there.
+    /// Adds an expression for a value, and the value if it is new. False if both existed.
     pub(super) fn add(&mut self, value: &str, expression: &str) -> bool {
         let (value, expression) = (value.trim(), expression.trim());
         if value.is_empty() {
@@ -132,7 +132,7 @@ impl Entity {
 }
 
 impl Entity {
-    /// Leaves out the values that `test` does not take.
+    /// Removes the values that `test` rejects.
     pub(super) fn retain(&mut self, test: impl FnMut(&Listed) -> bool) {
         self.values.retain(test);
         let positions = self.values.iter().enumerate().map(|(position, listed)| (listed.value.clone(), position));
@@ -146,14 +146,14 @@ pub(super) struct Listed {
     pub(super) expressions: Vec<String>,
 }
 
-/// Slots by name, each with the bytes of a sentence that its value takes.
+/// Slots by name, each with the byte range of its value in a sentence.
 pub(super) type Spans = Vec<(String, Range<usize>)>;
 
-/// What people say.
+/// An example utterance.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Example {
     pub(super) parts: Vec<Part>,
-    /// The slot that it answers the question for; it is no way to begin.
+    /// The slot whose question it answers; such an example does not begin a request.
     pub(super) answers: Option<String>,
     pub(super) place: Place,
 }
@@ -162,11 +162,11 @@ pub(super) struct Example {
 pub(super) enum Part {
     Text(String),
     Slot {
-        /// A name among the function's slots.
+        /// The name of one of the function's slots.
         slot: String,
-        /// What was said there, where the source has it.
+        /// The words in its place, if the source has them.
         text: Option<String>,
-        /// What it means, where the source says so beside the words.
+        /// Their meaning, if the source gives it separately.
         value: Option<String>,
     },
 }
@@ -177,10 +177,10 @@ impl Part {
     }
 }
 
-/// An utterance with what is right for it.
+/// An utterance with its right answer.
 #[derive(Debug, Clone)]
 pub(super) struct Labelled {
     pub(super) example: Example,
-    /// `None`: out of scope.
+    /// `None` means out of scope.
     pub(super) function: Option<String>,
 }

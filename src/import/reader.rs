@@ -1,4 +1,5 @@
-//! What the readers of all formats share: documents by path, members by type, and a record of what became of each part.
+//! Shared by the readers of all formats: documents by path, members by type, and a record of what happened to each
+//! part.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use crate::module::{Diagnostic, Diagnostics, document::Document, kind_of};
 pub(super) struct Reader {
     files: Files,
     documents: BTreeMap<String, Document>,
-    /// With the lines below the one that the pointer leads to.
+    /// Each with its number of lines below the line of its pointer.
     entries: Vec<(Entry, usize)>,
     faults: Vec<(Diagnostic, usize)>,
 }
@@ -24,7 +25,7 @@ impl Reader {
         Self { files, documents: BTreeMap::new(), entries: Vec::new(), faults: Vec::new() }
     }
 
-    /// The paths that `test` takes, in order.
+    /// The paths that `test` accepts, in order.
     pub(super) fn paths(&self, test: impl Fn(&str) -> bool) -> Vec<String> {
         self.files.keys().filter(|path| test(path)).cloned().collect()
     }
@@ -52,7 +53,7 @@ impl Reader {
         self.parse(path, bytes)
     }
 
-    /// The same for a part of a file: lines before it are empty, so that places stay.
+    /// The same for a part of a file; earlier lines are replaced by empty ones, so that line numbers stay right.
     pub(super) fn parse(&mut self, path: &str, bytes: Vec<u8>) -> Option<Value> {
         match Document::parse(path, bytes) {
             Ok(document) => {
@@ -87,7 +88,7 @@ impl Reader {
         self.tell(Fate::Dropped, place, what, why);
     }
 
-    /// Something without which the import would be wrong. All are collected before it is refused.
+    /// Reports a problem that would make the import wrong. All are collected before the import is refused.
     pub(super) fn fault(&mut self, place: &Place, code: &'static str, message: impl Into<String>, hint: &str) {
         let mut found = Diagnostic::error(code, &place.file, &place.pointer, message);
         found.line = place.line;
@@ -99,7 +100,7 @@ impl Reader {
         !self.faults.is_empty()
     }
 
-    /// A member that should be an object; a fault if it is something else, nothing if it is absent.
+    /// A member that should be an object; a fault if it has another type, `None` if it is absent.
     pub(super) fn object<'v>(&mut self, value: &'v Value, key: &str, place: &Place) -> Option<&'v Map<String, Value>> {
         match value.get(key)? {
             Value::Null => None,
@@ -128,7 +129,7 @@ impl Reader {
         }
     }
 
-    /// A member without which the rest means nothing.
+    /// A required name.
     pub(super) fn name<'v>(&mut self, value: &'v Value, key: &str, place: &Place) -> Option<&'v str> {
         match value.get(key) {
             Some(Value::String(name)) if !name.trim().is_empty() => Some(name.trim()),
@@ -140,7 +141,7 @@ impl Reader {
         }
     }
 
-    /// What was told, with lines.
+    /// All entries, with line numbers.
     pub(super) fn finish(self) -> Result<Vec<Entry>, Diagnostics> {
         let Self { documents, entries, faults, .. } = self;
         let locate = |found: &mut Vec<Diagnostic>, below: &[usize]| {
@@ -177,7 +178,7 @@ impl Reader {
     }
 }
 
-/// Between a file's path and the number of a document in it, each of which has pointers of its own.
+/// Separates a file's path from the number of a document in it; each document has its own pointers.
 pub(super) const PART: &str = "#part";
 
 fn whole_file(file: &mut String) {
@@ -191,7 +192,7 @@ pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default().trim()
 }
 
-/// A boolean as the formats write it: also "yes" and "no", which YAML 1.2 keeps as texts.
+/// A boolean as the formats write it, including "yes" and "no", which YAML 1.2 keeps as texts.
 pub(super) fn flag(value: &Value, key: &str) -> Option<bool> {
     match value.get(key)? {
         Value::Bool(flag) => Some(*flag),

@@ -1,4 +1,4 @@
-//! What became of each part of a project.
+//! Tells what happened to each part of a project.
 
 use serde::Serialize;
 
@@ -31,14 +31,14 @@ pub struct Entry {
     pub fate: Fate,
     /// Relative to the project's root.
     pub file: String,
-    /// JSON pointer into the file; empty for all of it.
+    /// JSON pointer into the file; empty for the whole file.
     pub pointer: String,
-    /// From 1, where it is known.
+    /// From 1, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     /// The part: "example `book a room`".
     pub what: String,
-    /// What became of it and why; the same words for the same reason.
+    /// What happened to it and why; equal reasons have equal texts.
     pub why: String,
 }
 
@@ -49,7 +49,7 @@ impl Entry {
     }
 }
 
-/// What was written, in numbers.
+/// Numbers of what was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Written {
     pub functions: usize,
@@ -59,15 +59,15 @@ pub struct Written {
     pub cases: usize,
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     pub format: &'static str,
     pub module: String,
     pub written: Written,
-    /// By fate, then in the order of files and places.
+    /// By fate, then by file and place.
     pub entries: Vec<Entry>,
-    /// What `uptake check` says of the module.
+    /// Number of warnings of `uptake check`.
     pub warnings: usize,
 }
 

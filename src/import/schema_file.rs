@@ -1,11 +1,11 @@
-//! Formats that a module's schema may be written in as it is: an OpenAPI document, a list of MCP tools. The module's
-//! own reading checks them, references included.
+//! Formats that can be a module's schema unchanged: an OpenAPI document, a list of MCP tools. Loading the module checks
+//! them, including references.
 
 use serde_json::{Value, json};
 
 use super::{Format, project::Place, reader::Reader};
 
-/// A schema file, and the file that it was made of.
+/// A schema file, and the file that it was made from.
 pub(super) struct SchemaFile {
     pub(super) source: String,
     pub(super) name: String,

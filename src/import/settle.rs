@@ -1,5 +1,5 @@
-//! What every format needs once it is read: names that fit, lists that know what the examples say, slots that may have
-//! several values, patterns that can be searched for, no example twice.
+//! Adapts every format's project: valid names, lists that include the values of examples, slots that may have several
+//! values, searchable patterns, no duplicate examples.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -41,14 +41,14 @@ pub(super) fn settle(mut project: Project, reader: &mut Reader) -> Project {
     project
 }
 
-/// Values that only examples have become part of the lists.
+/// Adds values that occur only in examples to the lists.
 fn learn(project: &mut Project, reader: &mut Reader) {
     let Project { functions, entities, .. } = project;
     let position: HashMap<String, usize> =
         entities.iter().enumerate().map(|(index, entity)| (entity.name.clone(), index)).collect();
     let mut synonyms: BTreeMap<usize, usize> = BTreeMap::new();
     let mut values: BTreeMap<usize, usize> = BTreeMap::new();
-    // What examples say outright comes first: it may make a list of what had none.
+    // Explicit values in examples come first: they may turn an entity without values into a list.
     for (index, text, value) in said(functions, &position) {
         if let Some(value) = value.filter(|value| *value != text)
             && entities[index].add(value, text)
@@ -90,7 +90,7 @@ impl Entity {
     }
 }
 
-/// Every annotated word with the position of its entity and the value that the source gives it.
+/// All annotated words, with the index of their entity and the value that the source gives them.
 fn said<'f>(
     functions: &'f [Function],
     position: &'f HashMap<String, usize>,
@@ -106,7 +106,7 @@ fn said<'f>(
     })
 }
 
-/// Theirs match a whole value; ours are searched for in an utterance.
+/// Source patterns match a whole value; ours are searched in an utterance.
 fn patterns(project: &mut Project, reader: &mut Reader) {
     for entity in &mut project.entities {
         let place = entity.place.clone();
@@ -154,7 +154,7 @@ fn name_entities(project: &mut Project, reader: &mut Reader) {
     let mut given: HashMap<String, String> = HashMap::new();
     for entity in &mut project.entities {
         let name = names.give(&entity.name, "list");
-        // A list of this name would hide a recognizer that others are bound to.
+        // A list with a recognizer's name would hide the recognizer that others are bound to.
         let name = if crate::module::Builtin::named(&name).is_some() {
             names.give(&format!("{name}_list"), "list")
         } else {
@@ -187,7 +187,7 @@ fn name_functions(project: &mut Project, reader: &mut Reader) {
     }
 }
 
-/// A slot that stands in one example twice has several values.
+/// A slot that occurs twice in one example has several values.
 fn several(function: &mut Function, reader: &mut Reader) {
     let mut found: Vec<(String, Place)> = Vec::new();
     for example in &function.examples {
@@ -259,7 +259,7 @@ fn examples(function: &mut Function, reader: &mut Reader) {
     function.examples = kept;
 }
 
-/// Joins neighbouring texts, makes white space single spaces, and sets `<` apart. True if there was one.
+/// Joins neighbouring texts, normalises white space, and separates `<`. True if there was one.
 fn tidy(parts: &mut Vec<Part>) -> bool {
     let mut had_mark = false;
     let mut tidied: Vec<Part> = Vec::with_capacity(parts.len());
@@ -273,7 +273,7 @@ fn tidy(parts: &mut Vec<Part>) -> bool {
                 }
             }
             Part::Slot { slot, text, value } => {
-                // White space at its ends belongs to the text around it.
+                // White space at the ends of the words belongs to the text around them.
                 let said = text.as_deref().map(str::trim).filter(|said| !said.is_empty()).map(str::to_owned);
                 tidied.push(Part::Slot { slot, text: said, value });
             }
@@ -300,7 +300,7 @@ fn tidy(parts: &mut Vec<Part>) -> bool {
     had_mark
 }
 
-/// As `exemplars.json` writes it.
+/// The template as `exemplars.json` writes it.
 pub(super) fn template(parts: &[Part]) -> String {
     parts
         .iter()
@@ -312,7 +312,7 @@ pub(super) fn template(parts: &[Part]) -> String {
 }
 
 impl Example {
-    /// The sentence and the bytes of each slot in it; `None` if the words of one are not known.
+    /// The sentence and the byte range of each slot in it; `None` if the words of a slot are not known.
     pub(super) fn spoken(&self) -> Option<(String, Spans)> {
         let mut text = String::new();
         let mut spans = Vec::new();
@@ -330,7 +330,7 @@ impl Example {
     }
 }
 
-/// `bookFlight_now` as "Book flight now".
+/// Turns `bookFlight_now` into "Book flight now".
 fn readable(name: &str) -> String {
     let words = name_words(name).join(" ");
     let mut letters = words.chars();

@@ -1,4 +1,4 @@
-//! Snips NLU datasets: YAML documents of `type: intent` and `type: entity`, or the JSON that is made of them.
+//! Snips NLU datasets: YAML documents of `type: intent` and `type: entity`, or the JSON made from them.
 
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ pub(super) fn read(reader: &mut Reader) -> Project {
     project
 }
 
-/// The documents of a YAML stream, each with empty lines in place of what is before it.
+/// The documents of a YAML stream, each preceded by empty lines in place of the earlier text.
 fn documents(stream: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
     for (index, line) in stream.lines().enumerate() {
@@ -51,7 +51,7 @@ fn documents(stream: &str) -> Vec<String> {
             documents.push("\n".repeat(index));
         }
         if let Some(last) = documents.last_mut() {
-            // The marker itself would end the document that the empty lines are.
+            // The marker itself would end a document after the empty lines.
             last.push_str(if begins { "" } else { line });
             last.push('\n');
         }
@@ -178,7 +178,7 @@ fn add_slot(
         }
         (!mapped.builtins.is_empty()).then(|| kind.to_owned())
     } else {
-        // An entity of which only examples tell.
+        // An entity that occurs only in examples.
         project.entities.push(Entity { name: kind.to_owned(), place: place.clone(), ..Entity::default() });
         Some(kind.to_owned())
     };

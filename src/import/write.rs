@@ -1,4 +1,4 @@
-//! The files of a module, from a project whose names fit.
+//! Writes the files of a module, from a project with valid names.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::module::Builtin;
 
-/// Values of a closed list up to which the schema names them: a model that is asked then cannot choose another.
+/// Up to this many values of a closed list are named in the schema, so that a model server cannot choose another.
 const MOST_CHOICES: usize = 200;
 
 pub(super) fn schema(project: &Project) -> Value {
@@ -74,7 +74,7 @@ fn kind(entity: &Entity) -> Value {
     }
 }
 
-/// The definitions and the bindings; `None` if there is nothing to define or bind.
+/// The definitions and bindings; `None` if there are none.
 pub(super) fn recognizers(project: &Project) -> Option<Value> {
     let used = |entity: &Entity| {
         project
@@ -125,7 +125,7 @@ fn pattern_name(entity: &Entity) -> String {
     if entity.values.is_empty() { entity.name.clone() } else { format!("{}_pattern", entity.name) }
 }
 
-/// `arguments` gives those of an example, where all of them are known.
+/// `arguments` returns the arguments of an example if all of them are known.
 pub(super) fn exemplars(
     project: &Project,
     mut arguments: impl FnMut(&Function, &Example) -> Option<Map<String, Value>>,
@@ -154,7 +154,7 @@ pub(super) fn exemplars(
     Value::Object(lists.collect())
 }
 
-/// `module.toml`.
+/// The text of `module.toml`.
 pub(super) fn settings(project: &Project) -> String {
     let mut table = toml::Table::new();
     if !project.description.trim().is_empty() {

@@ -14,11 +14,11 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{ChatModel, ChatReply, ChatRequest, LlmError, options::BreakerOptions};
 
-/// A server that was given less time than this has not failed: a caller in a hurry is no reason to leave it alone.
+/// A timeout shorter than this does not count as a failure: a caller in a hurry must not open the breaker.
 const FAIR: Duration = Duration::from_secs(1);
 
-/// A model server that is left alone after it failed too often in a row, and for as long as it asks for with
-/// `Retry-After`.
+/// A model server with a circuit breaker: it is left alone after too many failures in a row, and for as long as it asks
+/// for with `Retry-After`.
 pub struct Breaker<M> {
     inner: M,
     options: BreakerOptions,
@@ -27,28 +27,28 @@ pub struct Breaker<M> {
 
 struct State {
     phase: Phase,
-    /// How long the server is left alone the next time.
+    /// Next pause after the breaker opens.
     cooldown: Duration,
-    /// The server asked for no request before this.
+    /// The server asked for no requests before this time.
     held_until: Option<Instant>,
     trials: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Requests pass; this many failed in a row.
+    /// Requests pass; so many have failed in a row.
     Closed { failures: u32 },
-    /// None passes before this; then one does.
+    /// No request passes before this time; then one does.
     Open { until: Instant },
-    /// The trial of this number is under way, and nothing else passes.
+    /// The trial with this number is in progress, and no other request passes.
     Trying { trial: u64 },
 }
 
-/// What a try says of the server.
+/// What an attempt tells about the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Alive,
-    /// Alive, and wants to be left alone.
+    /// The server is up, but asked for a pause.
     Wait(Duration),
     Failed,
     Nothing,
@@ -67,11 +67,11 @@ impl<M: ChatModel> Breaker<M> {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere leaves the state whole: every change to it is one step.
+        // Every change to the state is one step, so a poisoned lock is safe to use.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the server may be asked, where it said when and that is early enough.
+    /// Waits until the server may be asked, if it named a time and that is before the deadline.
     async fn admit(&self, deadline: Instant) -> Result<Pass<'_, M>, LlmError> {
         loop {
             let until = match self.enter() {
@@ -134,11 +134,11 @@ impl<M: ChatModel> Breaker<M> {
             (Sign::Failed, Phase::Trying { trial: current }) if trial == Some(current) => {
                 self.open(&mut state, now, kind);
             }
-            // Nothing is known of the server: the next request may try.
+            // The trial told nothing about the server: the next request may try.
             (Sign::Nothing, Phase::Trying { trial: current }) if trial == Some(current) => {
                 state.phase = Phase::Open { until: now };
             }
-            // Sent before the server was left alone: says nothing new.
+            // The request was sent before the breaker opened: it tells nothing new.
             (Sign::Failed, Phase::Open { .. } | Phase::Trying { .. }) | (Sign::Nothing, _) => {}
         }
     }
@@ -162,7 +162,7 @@ enum Closed {
     Asked(Instant),
 }
 
-/// Leave for one try. One that is dropped, because its caller left, says nothing about the server.
+/// Permission for one attempt. If it is dropped because its caller left, it says nothing about the server.
 struct Pass<'a, M: ChatModel> {
     breaker: &'a Breaker<M>,
     trial: Option<u64>,
@@ -195,7 +195,7 @@ impl<M: ChatModel> ChatModel for Breaker<M> {
             let result = self.inner.complete(request).await;
             let sign = match &result {
                 Err(LlmError::Status { status: 500.., retry_after: None, .. }) if is_test => Sign::Nothing,
-                // Otherwise one client in a hurry would have it left alone for all.
+                // Otherwise one client in a hurry would open the breaker for all.
                 Err(LlmError::Timeout) if is_hurried => Sign::Nothing,
                 other => sign(other, began.elapsed()),
             };
@@ -210,7 +210,7 @@ fn sign(result: &Result<ChatReply, LlmError>, took: Duration) -> Sign {
         Ok(_) | Err(LlmError::Malformed(_)) => Sign::Alive,
         Err(LlmError::Connect(_)) => Sign::Failed,
         Err(LlmError::Timeout) if took >= FAIR => Sign::Failed,
-        // Nothing was sent, or it was not given a fair chance.
+        // Nothing was sent, or the server had no fair chance.
         Err(LlmError::Timeout | LlmError::Overloaded | LlmError::Unavailable(_)) => Sign::Nothing,
         Err(LlmError::Status { status: 429 | 503, retry_after: Some(asked), .. }) => Sign::Wait(*asked),
         Err(LlmError::Status { status: 408 | 429 | 500 | 502..=504 | 506..=599, .. }) => Sign::Failed,
@@ -249,7 +249,7 @@ mod tests {
         breaker.complete(request()).await.map_or_else(|error| error.kind(), |_| "ok")
     }
 
-    /// Failures, one after the other, and whether the next request is still sent.
+    /// Fails with these errors in a row, and says whether the next request is still sent.
     async fn stays_closed_after(errors: Vec<LlmError>) -> bool {
         let script = errors.iter().cloned().fold(Scripted::new(), Scripted::fail).say("ok");
         let breaker = Breaker::new(script, OPTIONS);
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(sign(&Err(LlmError::Timeout), FAIR / 2), Sign::Nothing);
     }
 
-    /// Answers nobody in time.
+    /// Never answers in time.
     struct Late;
 
     impl ChatModel for Late {
@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(kind(&breaker).await, "ok");
         assert_eq!(began.elapsed().as_secs(), 2);
         assert_eq!(kind(&breaker).await, "ok");
-        // No longer than the longest pause, also where nothing else opens the breaker.
+        // No longer than the longest pause, even with the breaker off.
         let off = BreakerOptions { failures: 0, ..OPTIONS };
         let breaker = Breaker::new(Scripted::new().fail(status(503, Some(86_400))).say("a"), off);
         assert_eq!(kind(&breaker).await, "status");

@@ -1,8 +1,8 @@
-//! Asks once for what is asked for several times: at the same time always, one after the other where answers are kept.
+//! Sends identical requests once: always while the first is in progress, and later too where answers are kept.
 //!
-//! Goes outermost, around retries. What tells two requests apart is whose they are and everything that an answer depends
-//! on: the request's scope, such as the version of a module, and the very bytes that would be sent, the model's name in
-//! them.
+//! This is the outermost layer, around retries. Two requests are identical if they have the same owner and agree in
+//! everything that the answer depends on: their scope, such as the version of a module, and the exact bytes to be sent,
+//! including the model's name.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -20,7 +20,7 @@ use super::{
     wording::Wording,
 };
 
-/// A model server that is asked once for the same.
+/// A model server that is asked once for identical requests.
 pub(super) struct Cached<M> {
     inner: Arc<M>,
     wording: Arc<Wording>,
@@ -28,24 +28,24 @@ pub(super) struct Cached<M> {
     kept: Arc<Mutex<Kept>>,
 }
 
-/// The one result that all who waited share.
+/// The one result that all waiting callers share.
 #[derive(Clone)]
 struct Landed {
     result: Result<ChatReply, LlmError>,
-    /// When whoever began it would have given up.
+    /// The deadline of the request that started it.
     deadline: Instant,
-    /// Whether one of them has taken the tokens on their account.
+    /// Whether one of the callers has been charged for the tokens.
     billed: Arc<AtomicBool>,
 }
 
 impl<M: ChatModel> Cached<M> {
-    /// `wording` is that of the server behind `inner`.
+    /// `wording` belongs to the server behind `inner`.
     pub(super) fn new(inner: M, wording: Arc<Wording>, options: CacheOptions) -> Self {
         let kept = Arc::new(Mutex::new(Kept::new(options)));
         Self { inner: Arc::new(inner), wording, flights: Flights::new(), kept }
     }
 
-    /// Joins whoever asks the same, or asks.
+    /// Joins an identical request in progress, or sends a new one.
     async fn fly(&self, key: Key, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         loop {
             let work = self.flights.join(key, || {
@@ -55,7 +55,7 @@ impl<M: ChatModel> Cached<M> {
                 async move {
                     let deadline = request.deadline;
                     let result = inner.complete(request.clone()).await;
-                    // What the server was found not to take may have changed what was sent.
+                    // The request may have been changed meanwhile because the server refused a field.
                     if let Ok(reply) = &result
                         && lock(&kept).is_on()
                         && identity(&wording, &request) == (key, true)
@@ -66,7 +66,7 @@ impl<M: ChatModel> Cached<M> {
                 }
             });
             let Ok(landed) = timeout_at(request.deadline, work).await else { return Err(LlmError::Timeout) };
-            // Somebody else's hurry is not ours.
+            // Another caller's shorter deadline is not ours.
             let gave_up = landed.result == Err(LlmError::Timeout) && landed.deadline <= Instant::now();
             if gave_up && landed.deadline < request.deadline {
                 continue;
@@ -86,7 +86,7 @@ impl<M: ChatModel> ChatModel for Cached<M> {
 
     fn complete(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatReply, LlmError>> {
         Box::pin(async move {
-            // What one hears while it is written cannot be shared.
+            // A reply that is streamed to a listener cannot be shared.
             if request.listener.is_some() {
                 return self.inner.complete(request).await;
             }
@@ -99,12 +99,12 @@ impl<M: ChatModel> ChatModel for Cached<M> {
     }
 }
 
-/// What tells the request from others, and whether its answer may be kept: where the server would answer the same
-/// again, and somebody has said what else the answer depends on.
+/// The identity of the request, and whether its answer may be kept: only if the server would give the same answer again
+/// and the request's scope is known.
 fn identity(wording: &Wording, request: &ChatRequest) -> (Key, bool) {
     let sent = wording.of(request);
     let mut hasher = blake3::Hasher::new();
-    // Lengths keep the parts apart; whether one call is wanted decides how much of a stream is read.
+    // Lengths keep the parts apart. Whether only one call is wanted decides how much of a stream is read.
     let scope = request.scope.as_deref().map(str::as_bytes);
     hasher.update(&scope.map_or(u64::MAX, |scope| scope.len() as u64).to_le_bytes());
     hasher.update(scope.unwrap_or_default());
@@ -117,13 +117,13 @@ fn identity(wording: &Wording, request: &ChatRequest) -> (Key, bool) {
     (*hasher.finalize().as_bytes(), is_kept)
 }
 
-/// The reply for one who did not cause it: its tokens were paid for already.
+/// The reply for a caller that did not cause it: its tokens are already paid for.
 fn again(reply: ChatReply) -> ChatReply {
     ChatReply { usage: Usage::default(), cached: true, ..reply }
 }
 
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    // A panic elsewhere leaves the store whole, or without some of what it had.
+    // A panic can only have lost entries, so a poisoned lock is safe to use.
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -144,10 +144,10 @@ mod tests {
     const KEEP_NONE: CacheOptions = CacheOptions { entries: 0, ..KEEP };
     const USAGE: Usage = Usage { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
-    /// Answers after a second, and counts what began and what was dropped before its end.
+    /// Answers after a second; counts requests that began and those that were dropped before their end.
     #[derive(Clone, Default)]
     struct Slow {
-        /// In place of an answer.
+        /// Returned in place of an answer.
         error: Option<LlmError>,
         began: Arc<AtomicUsize>,
         dropped: Arc<AtomicUsize>,
@@ -199,7 +199,7 @@ mod tests {
             Self { cached: Arc::new(Cached::new(slow.clone(), wording, options)), slow }
         }
 
-        /// Asks, and runs until it waits.
+        /// Sends the request and runs until it waits.
         async fn ask(&self, request: ChatRequest) -> Asked {
             let cached = Arc::clone(&self.cached);
             let asked = tokio::spawn(async move { cached.complete(request).await });
@@ -207,7 +207,7 @@ mod tests {
             asked
         }
 
-        /// Requests that began, and those that were dropped.
+        /// Numbers of requests that began, and of those that were dropped.
         fn counts(&self) -> (usize, usize) {
             (self.slow.began.load(Ordering::SeqCst), self.slow.dropped.load(Ordering::SeqCst))
         }
@@ -272,7 +272,7 @@ mod tests {
         let _ = first.await;
         assert_eq!(bench.counts(), (1, 0));
         let reply = second.await.expect("runs").expect("a reply");
-        // Whoever is left pays.
+        // The remaining caller pays.
         assert_eq!((reply.usage, reply.cached, bench.counts()), (USAGE, false, (1, 0)));
 
         let (first, second) = (bench.ask(request(9_000)).await, bench.ask(request(9_000)).await);
@@ -288,14 +288,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn everybody_has_a_deadline_of_their_own() {
         let bench = Bench::new(KEEP_NONE);
-        // One in a hurry leaves alone.
+        // A caller with a short deadline leaves alone.
         let (patient, hurried) = (bench.ask(request(9_000)).await, bench.ask(request(300)).await);
         let began = Instant::now();
         assert_eq!(hurried.await.expect("runs"), Err(LlmError::Timeout));
         assert_eq!(began.elapsed().as_millis(), 300);
         assert!(patient.await.expect("runs").is_ok());
         assert_eq!(bench.counts(), (1, 0));
-        // One in a hurry who came first does not take the others along.
+        // A caller with a short deadline that came first does not take the others along.
         let hurried = bench.ask(request(300)).await;
         let patient = [bench.ask(request(9_000)).await, bench.ask(request(8_000)).await];
         assert_eq!(hurried.await.expect("runs"), Err(LlmError::Timeout));
@@ -329,7 +329,7 @@ mod tests {
         {
             assert!(!ask(unkept.clone()).await.cached && !ask(unkept).await.cached);
         }
-        // A server that takes no temperature answers as it likes.
+        // A server that does not accept a temperature may answer differently each time.
         bench.cached.wording.leave_out(&request(1), Field::Temperature);
         assert!(!ask(request(9_000)).await.cached && !ask(request(9_000)).await.cached);
     }

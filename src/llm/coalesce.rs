@@ -1,7 +1,7 @@
-//! Identical requests in flight are computed once.
+//! Computes identical requests in flight once.
 //!
-//! A computation belongs to all who wait for it: it goes on while at least one does and is dropped, with its HTTP
-//! request, when the last one leaves, whoever began it.
+//! A computation belongs to all who wait for it: it continues while at least one of them waits, and is dropped, with
+//! its HTTP request, when the last one leaves, no matter who began it.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,7 @@ use futures::{
 
 type Work<V> = Shared<BoxFuture<'static, V>>;
 
-/// Computations under way, by key.
+/// Computations in progress, by key.
 #[derive(Clone)]
 pub(super) struct Flights<K, V: Clone>(Arc<Mutex<Table<K, V>>>);
 
@@ -73,12 +73,12 @@ where
 
 impl<K, V: Clone> Flights<K, V> {
     fn table(&self) -> MutexGuard<'_, Table<K, V>> {
-        // A panic elsewhere leaves the table whole: every change to it is one step.
+        // Every change to the table is one step, so a poisoned lock is safe to use.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Takes a computation off the table when it is over or everybody left.
+/// Removes a computation from the table when it is done or all callers have left.
 struct Landing<K: Eq + Hash, V: Clone> {
     flights: Flights<K, V>,
     key: K,
@@ -88,7 +88,7 @@ struct Landing<K: Eq + Hash, V: Clone> {
 impl<K: Eq + Hash, V: Clone> Drop for Landing<K, V> {
     fn drop(&mut self) {
         let mut table = self.flights.table();
-        // Another one may have begun in its place meanwhile.
+        // Another computation may have taken its place meanwhile.
         if table.flights.get(&self.key).is_some_and(|flight| flight.number == self.number) {
             table.flights.remove(&self.key);
         }

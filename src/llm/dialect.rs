@@ -1,13 +1,13 @@
-//! What a server says when it does not know a field, and which of our fields may then be left out.
+//! Detects when a server does not know a field, and which of our fields can then be left out.
 //!
-//! Servers that speak one protocol take different fields of it: newer models want `max_completion_tokens` in place of
-//! `max_tokens` and no temperature, strict gateways refuse whatever they never heard of. Pure; what was learned is kept
-//! by [`super::wording`].
+//! Servers of one protocol accept different fields: newer models want `max_completion_tokens` in place of `max_tokens`
+//! and no temperature; strict gateways refuse every unknown field. The functions are pure; [`super::wording`] remembers
+//! what was learned.
 
-/// A field that an answer can do without. A response format is none: without it the answer would be another one.
+/// A field that a request can do without. A response format is not one: without it the answer would be different.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
-    /// Left out means: sent as `max_completion_tokens`.
+    /// If left out, `max_completion_tokens` is sent instead.
     MaxTokens,
     MaxCompletionTokens,
     Temperature,
@@ -57,16 +57,16 @@ impl Fields {
     }
 }
 
-/// One thing that a server finds wrong with a request.
+/// One problem that a server reports about a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Complaint {
-    /// The field, as a path with dots or brackets, if the server names one apart.
+    /// The field, as a path with dots or brackets, if the server names it separately.
     pub field: Option<String>,
-    /// In its own words, with its codes.
+    /// The server's text, including its codes.
     pub words: String,
 }
 
-/// Words that say that a field is not taken at all. That a value is out of range is said otherwise.
+/// Words that say that a field is not accepted at all. Errors about a value's range use other words.
 const REFUSALS: [&str; 22] = [
     "unsupported",
     "not supported",
@@ -92,10 +92,10 @@ const REFUSALS: [&str; 22] = [
     "is deprecated",
 ];
 
-/// Words about a function's schema, which may have names of ours in it.
+/// Words about a function's schema, which may contain names of ours.
 const ABOUT_SCHEMAS: [&str; 3] = ["invalid schema", "in context=", ".properties"];
 
-/// The field among `sent` that the server plainly does not take, if it says so of one.
+/// The field among `sent` that the server clearly does not accept, if it names one.
 pub(super) fn refused(status: u16, complaints: &[Complaint], sent: Fields) -> Option<Field> {
     if !matches!(status, 400 | 422) {
         return None;
@@ -118,7 +118,7 @@ pub(super) fn refused(status: u16, complaints: &[Complaint], sent: Fields) -> Op
     })
 }
 
-/// Where the words name the field, and not a thing of the same name.
+/// Where the words name the field itself, and not something of the same name.
 fn named(words: &str, field: Field) -> Option<usize> {
     let name = field.name();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -127,7 +127,7 @@ fn named(words: &str, field: Field) -> Option<usize> {
         if before.is_some_and(is_word) || after.is_some_and(is_word) {
             return false;
         }
-        // No sentence has a word with underscores in it; others must be set off by quotes or a path.
+        // Names with underscores are not English words; other names must stand in quotes or a path.
         let set_off = before.is_some_and(|c| matches!(c, '\'' | '"' | '`' | '.' | '/'));
         let of_model = field == Field::Temperature && words.contains("this model");
         name.contains('_') || set_off || of_model || words[..*at].ends_with("supplied: ")
@@ -148,7 +148,7 @@ mod tests {
         refused(status, &wire::complaints(body.as_bytes()), sent.fold(Fields::default(), Fields::with))
     }
 
-    /// As servers and gateways really word it.
+    /// Real messages of servers and gateways.
     #[test]
     fn a_field_that_is_plainly_refused_is_found() {
         for (status, body, field) in [

@@ -1,4 +1,4 @@
-//! A bounded store of replies: by number, by bytes, and by age.
+//! A store of replies, bounded in number, bytes and age.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use tokio::time::Instant;
 use super::{ChatReply, options::CacheOptions};
 use crate::shares::{self, Owner};
 
-/// What an entry takes beside its texts, about.
+/// Approximate size of an entry beside its texts.
 const OVERHEAD: usize = 256;
 
 /// The hash of everything that an answer depends on.
 pub(super) type Key = [u8; 32];
 
-/// Keeps the replies that were asked for last, to each owner its own.
+/// Keeps the most recently used replies, separately for each owner.
 pub(super) struct Kept {
     ttl: Duration,
     replies: shares::Kept<Owner, Key, Entry>,

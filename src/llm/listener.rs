@@ -1,4 +1,4 @@
-//! Whoever wants to hear a reply while it is written.
+//! A listener to a reply while it is being written.
 
 use std::{
     fmt,
@@ -10,40 +10,40 @@ use std::{
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Hears the text of a reply, piece by piece. Clones are one listener.
+/// Receives the text of a reply, piece by piece. Clones are one listener.
 #[derive(Clone)]
 pub struct Listener {
     to: UnboundedSender<String>,
-    /// Bytes that were heard.
+    /// Bytes sent so far.
     heard: Arc<AtomicUsize>,
 }
 
 impl Listener {
-    /// The pieces come out at the other end, as many as a reply may have.
+    /// A listener and the receiver of its pieces; the channel is not bounded.
     #[must_use]
     pub fn new() -> (Self, UnboundedReceiver<String>) {
         let (to, from) = unbounded_channel();
         (Self { to, heard: Arc::default() }, from)
     }
 
-    /// Tells what is new of a text that grows.
+    /// Sends the new part of a growing text.
     pub fn tell(&self, text: &str) {
         let new = text.get(self.heard.load(Ordering::Acquire)..).filter(|new| !new.is_empty());
         if let Some(new) = new {
             self.heard.store(text.len(), Ordering::Release);
-            // Nobody listens any more: then nobody misses it.
+            // Fails if the receiver has gone; then the text is not needed.
             let _ = self.to.send(new.to_owned());
         }
     }
 
-    /// Tells what comes behind a text that was heard; nothing where none was.
+    /// Sends what follows a text that was already sent; sends nothing if there was none.
     pub fn add(&self, text: &str) {
         if self.has_heard() {
             let _ = self.to.send(text.to_owned());
         }
     }
 
-    /// True once anything was heard: what was said cannot be taken back.
+    /// True once anything was sent: sent text cannot be taken back.
     #[must_use]
     pub fn has_heard(&self) -> bool {
         self.heard.load(Ordering::Acquire) > 0

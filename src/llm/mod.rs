@@ -1,4 +1,4 @@
-//! Speaks to a model server, behind one trait. What it says is text that nobody trusts.
+//! Talks to a model server behind one trait. The server's text is never trusted.
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,38 +35,38 @@ pub use server::Server;
 pub use wire::{reply as read_reply, shown, shown_reply};
 
 /// One request for a chat completion, in the terms of the protocol but without its JSON. Cheap to clone: each layer
-/// that may ask again keeps one.
+/// that may send it again keeps a copy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
-    /// `None`: the configured model.
+    /// `None` means the configured model.
     pub model: Option<String>,
     pub messages: Arc<[Message]>,
     pub tools: Arc<[Tool]>,
     pub tool_choice: ToolChoice,
-    /// Several calls may come back.
+    /// Whether the reply may have several calls.
     pub parallel: bool,
     /// A JSON Schema that the whole reply must fit (`response_format: json_schema`), with its name.
     pub response_schema: Option<(String, Arc<Value>)>,
     pub temperature: Option<f32>,
     pub max_tokens: Option<u32>,
-    /// What the answer also depends on and the prompt does not show, such as the version of a module: requests that
-    /// differ in it never share an answer.
+    /// What the answer depends on beside the prompt, such as the version of a module: requests that differ in it never
+    /// share an answer.
     pub scope: Option<Arc<str>>,
-    /// Who has it asked: no answer is shared with others, who could tell by the time that it takes what was asked.
+    /// The owner of the request. Answers are not shared between owners, because response times would reveal what others
+    /// asked.
     pub owner: Owner,
-    /// Whoever asks gave it less time than there is: that no answer came in time says nothing of the server.
+    /// The caller allows less time than usual: a timeout then says nothing about the server.
     pub is_hurried: bool,
-    /// A question that a server may well break on, though nothing is wrong with it: an error of its own does not count
-    /// against it.
+    /// A question that may well break a healthy server: its error does not count against the server.
     pub is_test: bool,
-    /// Hears the text while it is written; then the answer is nobody else's.
+    /// Receives the text while it is being written; such an answer is not shared.
     pub listener: Option<Listener>,
-    /// The moment by which an answer must be there, retries included.
+    /// Deadline for the answer, including retries.
     pub deadline: tokio::time::Instant,
 }
 
 impl ChatRequest {
-    /// Plain messages to the configured model; everything else as the server's configuration has it.
+    /// Plain messages to the configured model; everything else as the server is configured.
     #[must_use]
     pub fn new(messages: Vec<Message>, deadline: tokio::time::Instant) -> Self {
         Self {
@@ -96,7 +96,7 @@ pub enum Message {
         content: Option<String>,
         tool_calls: Vec<ToolCall>,
     },
-    /// The answer to the tool call of this id.
+    /// The answer to the tool call with this id.
     Tool {
         id: String,
         content: String,
@@ -119,12 +119,12 @@ pub enum ToolChoice {
     Named(String),
 }
 
-/// A call in the model's own words.
+/// A call as the model wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     pub id: String,
     pub name: String,
-    /// Meant to be a JSON object; may be anything.
+    /// Should be a JSON object; may be any text.
     pub arguments: String,
 }
 
@@ -137,9 +137,9 @@ pub struct ChatReply {
     pub usage: Usage,
     /// The model that answered, as the server names it.
     pub model: Option<String>,
-    /// The server's name for its own state (`system_fingerprint`): another one may behave otherwise.
+    /// The server's `system_fingerprint`: if it changes, the server may behave differently.
     pub fingerprint: Option<String>,
-    /// Another request caused it, whose tokens are counted there; `usage` is zero.
+    /// Another request caused the reply, and its tokens are counted there; `usage` is zero.
     pub cached: bool,
 }
 
@@ -168,12 +168,11 @@ pub trait ChatModel: Send + Sync + 'static {
 
 pub type SharedChatModel = Arc<dyn ChatModel>;
 
-/// The configured model servers, the preferred one first, then the fallbacks in their order; none if none is
-/// configured. Each has its own retries, its own limit of concurrent requests, its own circuit breaker and its own
-/// cache.
+/// The configured model servers, the preferred one first, then the fallbacks in order; empty if none is configured.
+/// Each has its own retries, limit of concurrent requests, circuit breaker and cache.
 ///
 /// # Errors
-/// If an address, a key or a header cannot be used; of a fallback, with its index.
+/// If an address, a key or a header cannot be used; for a fallback, with its index.
 pub fn connect(options: &LlmOptions) -> Result<Vec<Server>, SetupError> {
     if options.base_url.is_none() {
         return if options.fallbacks.is_empty() { Ok(Vec::new()) } else { Err(SetupError::OnlyFallbacks) };
@@ -187,9 +186,8 @@ pub fn connect(options: &LlmOptions) -> Result<Vec<Server>, SetupError> {
     Ok(servers)
 }
 
-/// From the outside in: what is asked already, what may pass by itself, whether the server is up, and one try. Where
-/// another server stands in for it, one that did not answer in time is not asked again: that would take the other's
-/// time.
+/// Builds the layers, from the outside in: cache, retries, circuit breaker, and a single attempt. If another server can
+/// stand in, a timeout is not retried: that would use up the other server's time.
 fn server(options: &LlmOptions, is_backed: bool) -> Result<Server, SetupError> {
     let model = openai::OpenAi::new(options)?;
     let wording = model.wording();
@@ -198,7 +196,7 @@ fn server(options: &LlmOptions, is_backed: bool) -> Result<Server, SetupError> {
     Ok(Server::new(Arc::new(cache::Cached::new(retrying, wording, options.cache))).probing(options.probe))
 }
 
-/// Why there is no reply. `Display` is for our log; the client is told the variant alone.
+/// Why there is no reply. `Display` is for our log; the client only learns the variant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LlmError {
     #[error("the model server cannot be reached: {0}")]
@@ -209,16 +207,16 @@ pub enum LlmError {
     Status { status: u16, message: Foreign, retry_after: Option<Duration> },
     #[error("the model server's answer could not be read: {0}")]
     Malformed(Foreign),
-    /// Nothing was sent: too many requests wait already.
+    /// Nothing was sent: too many requests are waiting.
     #[error("too many requests wait for the model server")]
     Overloaded,
-    /// Nothing was sent: the server failed so often that it is left alone for a while.
+    /// Nothing was sent: the server failed so often that the circuit breaker is open.
     #[error("the model server failed repeatedly and is left alone for {}s", .0.as_secs_f32().ceil())]
     Unavailable(Duration),
 }
 
 impl LlmError {
-    /// The same with what the server says put another way.
+    /// The same error with the server's text transformed by `put`.
     #[must_use]
     pub(crate) fn told(self, put: impl FnOnce(Foreign) -> Foreign) -> Self {
         match self {
@@ -231,7 +229,7 @@ impl LlmError {
         }
     }
 
-    /// The variant's name, for traces and metrics: never the server's own text.
+    /// The variant's name, for traces and metrics; never the server's text.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

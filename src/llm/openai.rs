@@ -1,5 +1,5 @@
-//! The HTTP client of any server that speaks `OpenAI`'s `/v1/chat/completions`. One request is one try, but
-//! for fields that the server turns out not to take; see [`super::retry`] for more.
+//! The HTTP client for any server that speaks `OpenAI`'s `/v1/chat/completions`. One request is one attempt, except
+//! that fields which the server refuses are left out; see [`super::retry`] for retries.
 
 use std::{
     error::Error as _,
@@ -24,17 +24,17 @@ use super::{
 };
 use crate::text::foreign::Foreign;
 
-/// Bytes that are read of an answer that is an error.
+/// Most bytes that are read of an error response.
 const MAX_ERROR_BODY: usize = 64 << 10;
-/// How long to wait for what follows a reply that is whole already: counts, and the end of the stream.
+/// How long to wait for what may follow a complete reply: token counts, and the end of the stream.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// One server and the model that is asked by default. Reuses its connections; cheap to share.
+/// One server with its default model. Reuses its connections; cheap to share.
 pub struct OpenAi {
     client: Client,
     endpoint: Url,
     wording: Arc<Wording>,
-    /// The key and the values of headers, to be taken out of whatever the server says.
+    /// The key and the header values, which are removed from everything that the server says.
     secrets: Vec<Secret>,
 }
 
@@ -45,10 +45,10 @@ impl std::fmt::Debug for OpenAi {
 }
 
 impl OpenAi {
-    /// Prepares the client; nothing is sent yet.
+    /// Prepares the client; sends nothing yet.
     ///
     /// # Errors
-    /// If the address is no http(s) URL, the key or a header cannot be read or sent, or TLS cannot be set up.
+    /// If the address is not an http(s) URL, the key or a header cannot be read or sent, or TLS cannot be set up.
     pub fn new(options: &LlmOptions) -> Result<Self, SetupError> {
         let endpoint = endpoint(options.base_url.as_deref().ok_or(SetupError::NoAddress)?)?;
         let key = options.key()?;
@@ -57,13 +57,13 @@ impl OpenAi {
             .user_agent(concat!("uptake/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)
             .connect_timeout(Duration::from_millis(options.connect_timeout_ms))
-            // A redirect would carry the key and what was said to an address that nobody configured.
+            // A redirect would send the key and the prompt to an address that is not configured.
             .redirect(reqwest::redirect::Policy::none())
             .referer(false);
-        // The process may have its own provider already; then that one is used.
+        // Fails if the process has its own provider; then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         if endpoint.scheme() == "http" {
-            // Without redirects no TLS is ever spoken, so that no CA certificates need be there.
+            // Without redirects there is never TLS, so no CA certificates are needed.
             builder = builder.tls_certs_only(std::iter::empty());
         }
         let client = builder.build().map_err(|error| SetupError::Client(chain(&error)))?;
@@ -72,13 +72,13 @@ impl OpenAi {
         Ok(Self { client, endpoint, wording, secrets: secrets.collect() })
     }
 
-    /// How requests are put to this server.
+    /// How requests to this server are written.
     pub(super) fn wording(&self) -> Arc<Wording> {
         Arc::clone(&self.wording)
     }
 
-    /// Sends the request, and again at once without a field that the server says it does not take: each field is left
-    /// out once, so that this ends.
+    /// Sends the request, and sends it again at once without a field that the server refuses. Each field is left out
+    /// only once, so this ends.
     async fn ask(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let wants_one = !request.parallel && !request.tools.is_empty();
         loop {
@@ -101,7 +101,7 @@ impl OpenAi {
         }
     }
 
-    /// One request. With the error comes what the server finds wrong with the request.
+    /// Sends one request. An error comes with the server's complaints about the request.
     async fn send(
         &self,
         body: Vec<u8>,
@@ -116,7 +116,7 @@ impl OpenAi {
             return self.receive(response, wants_one, listener).await.map_err(|error| plain(self.hidden(error)));
         }
         let retry_after = retry_after(response.headers(), SystemTime::now());
-        // What the server says is for the log; if it can't be read, its status says enough.
+        // The text is for the log; if it cannot be read, the status is enough.
         let body = match self.read(response, Vec::new(), MAX_ERROR_BODY).await {
             Ok(body) => body,
             Err(LlmError::Malformed(_) | LlmError::Connect(_)) => Vec::new(),
@@ -128,7 +128,7 @@ impl OpenAi {
         Err((error, wire::complaints(&body)))
     }
 
-    /// The reply, in one piece or as a stream, whether or not one was asked for.
+    /// Reads the reply, in one piece or as a stream, whichever was requested.
     async fn receive(
         &self,
         mut response: Response,
@@ -150,7 +150,7 @@ impl OpenAi {
         }
         let mut gathering = Gathering::new(wants_one, limit);
         let mut next = gathering.push(&body)?;
-        // In all: what keeps the line open must not keep a whole reply waiting.
+        // In total: keep-alive bytes must not delay a complete reply.
         let mut until = None;
         while next != Next::Stop {
             if let Some(listener) = listener {
@@ -169,14 +169,14 @@ impl OpenAi {
             listener.tell(gathering.text());
         }
         if gathering.is_done() {
-            // Read to the end, or the connection is lost for the next request; nobody waits for it. Where the server
-            // has more to say, the connection closes instead, and with it the server's work.
+            // The body must be read to its end, or the connection cannot be reused; no caller waits for it. If the
+            // server has more to say, closing the connection also stops the server's work.
             tokio::spawn(async move { tokio::time::timeout(LINGER, response.chunk()).await.map(drop) });
         }
         gathering.end()
     }
 
-    /// The rest of the body after what was `read`, unless all is longer than `limit`.
+    /// The rest of the body after the part already `read`; fails if all of it is longer than `limit`.
     async fn read(&self, mut response: Response, mut read: Vec<u8>, limit: usize) -> Result<Vec<u8>, LlmError> {
         let too_long = || LlmError::Malformed(Foreign::new(&format!("it is longer than {limit} bytes")));
         if read.len() > limit || response.content_length().is_some_and(|length| length > limit as u64) {
@@ -198,7 +198,7 @@ impl OpenAi {
         self.hidden(LlmError::Connect(Foreign::new(&chain(&error.without_url()))))
     }
 
-    /// The error without a key that the server may have repeated, or a part of one.
+    /// The error without any key, or part of one, that the server may have repeated.
     fn hidden(&self, error: LlmError) -> LlmError {
         error.told(|text| text.without(self.secrets.iter().map(Secret::expose)))
     }
@@ -225,9 +225,9 @@ impl ChatModel for OpenAi {
     }
 }
 
-/// The address of chat completions under a base that is written with or without `/v1`, or in full.
+/// The address of chat completions for a base that is written with or without `/v1`, or in full.
 fn endpoint(base: &str) -> Result<Url, SetupError> {
-    // The address itself is not repeated: it may carry a password.
+    // The address is not repeated in errors: it may contain a password.
     let mut url = Url::parse(base.trim()).map_err(|error| SetupError::address(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(SetupError::address("it must begin with http:// or https://"));
@@ -272,7 +272,7 @@ fn headers(options: &LlmOptions, key: Option<&Secret>) -> Result<HeaderMap, Setu
     Ok(headers)
 }
 
-/// `Retry-After`, in seconds or as a date; none if it makes no sense.
+/// `Retry-After`, in seconds or as a date; `None` if it is invalid.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {
@@ -286,7 +286,7 @@ fn reason(status: StatusCode) -> &'static str {
     status.canonical_reason().unwrap_or("no reason given")
 }
 
-/// An error with what caused it; reqwest's own words alone say too little.
+/// An error with its causes; reqwest's own message says too little.
 fn chain(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -312,27 +312,27 @@ mod tests {
     use super::*;
     use crate::llm::{Message, Tool};
 
-    /// What a server does with a connection once it has read the request.
+    /// What a test server does with a connection after it has read the request.
     #[derive(Clone)]
     enum Then {
         Send(Vec<u8>),
-        /// Sends and goes on holding the connection.
+        /// Sends this and keeps the connection open.
         SendAndHang(Vec<u8>),
         Reset,
         /// Sends this over and over.
         Flood(Vec<u8>),
         /// Answers every request of the connection with this.
         KeepAlive(Vec<u8>),
-        /// What it sends depends on the request.
+        /// Chooses its answer by the request.
         Choose(fn(&Value) -> Vec<u8>),
     }
 
     struct Server {
         base: String,
-        /// The last request, as it came.
+        /// The last request, as received.
         heard: Arc<Mutex<String>>,
         connections: Arc<AtomicUsize>,
-        /// The client closed a connection that the server was holding.
+        /// Notified when the client closed a connection that the server held open.
         gone: Arc<Notify>,
     }
 
@@ -352,7 +352,7 @@ mod tests {
         server
     }
 
-    /// Until the body is whole: the client writes its length first.
+    /// Reads until the body is complete: the client sends its length first.
     async fn heard(stream: &mut TcpStream) -> Option<String> {
         let mut read = Vec::new();
         let mut buffer = [0; 4096];
@@ -474,13 +474,13 @@ mod tests {
         for bytes in [
             open_ended(&body),
             http("200 OK", "content-type: application/json\r\n", &body),
-            // The last word is missing.
+            // Without the final `[DONE]`.
             open_ended(body.trim_end_matches("data: [DONE]\n\n")),
         ] {
             let reply = ask(Then::Send(bytes), 5_000).await.expect("a reply");
             assert_eq!(reply.tool_calls[0].name, "f");
         }
-        // It hangs when all is said.
+        // The connection hangs after the complete reply.
         let whole = open_ended(body.trim_end_matches("data: [DONE]\n\n"));
         assert!(ask(Then::SendAndHang(whole), 5_000).await.is_ok());
         for cut in [open_ended(&begun(0, "f")), http("200 OK", "", &begun(0, "f"))] {
@@ -556,7 +556,7 @@ mod tests {
         }
         let heard = server.heard.lock().await.clone();
         assert!(heard.contains(r#""max_completion_tokens":1024"#) && !heard.contains("temperature"), "{heard}");
-        // Of another model nothing is known.
+        // Nothing is known about another model.
         let other = ChatRequest { model: Some("other".into()), ..with_tools() };
         assert!(model.complete(other).await.is_ok());
         assert_eq!(server.connections.load(Ordering::SeqCst), 9);

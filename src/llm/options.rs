@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Text that shows nowhere: `Debug` and `Serialize` give `***`.
+/// Text that is never shown: `Debug` and `Serialize` give `***`.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
@@ -42,7 +42,7 @@ impl Serialize for Secret {
 
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // An environment variable of digits alone comes as a number.
+        // An environment variable of digits only arrives as a number.
         #[derive(Deserialize)]
         #[serde(untagged)]
         enum Written {
@@ -60,67 +60,67 @@ impl<'de> Deserialize<'de> for Secret {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmOptions {
-    /// Address, with or without `/v1`; unset: no model server.
+    /// Address, with or without `/v1`. Unset means no model server.
     pub base_url: Option<String>,
-    /// Unset: `default`, which servers of one model take for theirs.
+    /// Model name. Unset means `default`, which single-model servers accept.
     pub model: Option<String>,
     /// Sent as a bearer token.
     pub api_key: Option<Secret>,
-    /// A file that holds the key, for secrets that are mounted; `api_key` wins.
+    /// A file with the key, for mounted secrets; `api_key` wins.
     pub api_key_file: Option<PathBuf>,
     /// Milliseconds for one attempt, its answer read to the end.
     pub timeout_ms: u64,
     pub connect_timeout_ms: u64,
     /// Times that a request that failed is sent again (wrong answers are another matter).
     pub retries: u32,
-    /// Requests to the server at a time.
+    /// Most requests to the server at a time.
     pub max_concurrency: usize,
-    /// Requests that may wait for their turn; more fail at once.
+    /// Most requests that wait for their turn; further ones fail at once.
     pub max_queue: usize,
-    /// Where a request doesn't say; unset: the server's own.
+    /// Default for requests without one; unset means the server's own.
     pub temperature: Option<f32>,
-    /// Where a request doesn't say; unset: the server's own.
+    /// Default for requests without one; unset means the server's own.
     pub max_tokens: Option<u32>,
     /// Longest answer, in bytes.
     pub max_response_bytes: usize,
-    /// Ask for answers in pieces, to stop reading one, and its server writing it, where the rest cannot matter.
+    /// Request streamed answers, so that reading, and with it the server's work, can stop once the rest does not
+    /// matter.
     pub stream: bool,
-    /// Find out in the background what the server really does; `auto` then takes the strategy that suits it.
+    /// Measure in the background what the server can do; `auto` then picks the strategy that suits it.
     pub probe: bool,
-    /// Sent with every request; values are as secret as the key.
+    /// Sent with every request; values are kept as secret as the key.
     pub headers: BTreeMap<String, Secret>,
-    /// Asked in this order where the server fails.
+    /// Servers to ask in this order if the first one fails.
     pub fallbacks: Vec<FallbackOptions>,
     pub breaker: BreakerOptions,
     pub cache: CacheOptions,
 }
 
-/// Another server. What is not said here is as `[llm]` has it, except for keys and headers: those are for one address
-/// only.
+/// Another server. Unset values are taken from `[llm]`, except keys and headers: those belong to one address only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FallbackOptions {
     /// Address, with or without `/v1`.
     pub base_url: String,
-    /// Unset: `default`, whatever `[llm]` has: another server's models have other names.
+    /// Unset means `default`, whatever `[llm]` says: another server's models have other names.
     pub model: Option<String>,
     /// Sent as a bearer token.
     pub api_key: Option<Secret>,
-    /// A file that holds the key; `api_key` wins.
+    /// A file with the key; `api_key` wins.
     pub api_key_file: Option<PathBuf>,
-    /// Sent with every request to this server; values are as secret as the key.
+    /// Sent with every request to this server; values are kept as secret as the key.
     pub headers: BTreeMap<String, Secret>,
 }
 
-/// When a server that fails is left alone, and for how long.
+/// When a failing server is left alone, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BreakerOptions {
-    /// Tries in a row that fail before the server is left alone; 0: it never is.
+    /// Failed attempts in a row before the server is left alone; 0 means never.
     pub failures: u32,
     /// Milliseconds until one request may try again; twice as many each time that it fails too.
     pub cooldown_ms: u64,
-    /// What the doubling stops at, and the longest `Retry-After` that is believed.
+    /// Upper limit of the doubling, and of the `Retry-After` that is respected.
     pub longest_cooldown_ms: u64,
 }
 
@@ -130,11 +130,11 @@ impl Default for BreakerOptions {
     }
 }
 
-/// Answers that are kept, of requests with temperature 0.
+/// Kept answers, for requests with temperature 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CacheOptions {
-    /// Answers at most; 0: none is kept.
+    /// Most answers; 0 keeps none.
     pub entries: usize,
     /// Milliseconds that an answer is kept.
     pub ttl_ms: u64,
@@ -174,7 +174,7 @@ impl Default for LlmOptions {
 }
 
 impl LlmOptions {
-    /// A value that makes no sense, with its key below `llm`.
+    /// The first invalid value: its key below `llm`, and the problem.
     #[must_use]
     pub fn problem(&self) -> Option<(String, &'static str)> {
         let Self { breaker, cache, .. } = self;
@@ -208,7 +208,7 @@ impl LlmOptions {
         nameless.map(|index| (format!("fallbacks[{index}].base_url"), "an address is needed"))
     }
 
-    /// The options of a fallback as if it were the only server.
+    /// The options of a fallback, as if it were the only server.
     pub(super) fn of_fallback(&self, fallback: &FallbackOptions) -> Self {
         Self {
             base_url: Some(fallback.base_url.clone()),
@@ -263,7 +263,7 @@ impl SetupError {
         Self::Address { setting: "base_url".to_owned(), problem: problem.into() }
     }
 
-    /// The same error about a fallback's setting.
+    /// The same error, about a fallback's setting.
     pub(super) fn of_fallback(mut self, index: usize) -> Self {
         if let Self::Address { setting, .. } | Self::KeyFile { setting, .. } | Self::Header { setting } = &mut self {
             *setting = format!("fallbacks[{index}].{setting}");

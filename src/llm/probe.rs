@@ -1,11 +1,11 @@
-//! What a model server really does, found by asking it.
+//! Measures what a model server can do, by asking it.
 //!
-//! Each question goes against the grain: the conversation asks for one thing and the request for another, so that only
-//! a server that forces what the request says answers it right, and any model will do. A status of 200 proves nothing:
-//! many servers take what they do not know and leave it undone. Only whether a tool is called of one's own accord
-//! depends on the model; that is asked in several ways, and one call is enough.
+//! In each question the conversation asks for one thing and the request for another, so that only a server that
+//! enforces the request answers correctly, with any model. A status of 200 proves nothing: many servers accept unknown
+//! fields and ignore them. Only whether a tool is called without being forced depends on the model; that is asked in
+//! several ways, and one call is enough.
 //!
-//! A call that the model writes out as text counts as a call, since the reader of replies takes it for one.
+//! A call that the model writes as text counts as a call, since replies are read that way too.
 
 use std::time::Instant as Clock;
 
@@ -18,18 +18,18 @@ mod question;
 
 use question::{ASKED, CALLS, NOTE, OTHER, PLAIN_TOKENS, Riddle, writes_call};
 
-/// Tokens for an answer about an ability; all of them are short.
+/// Token limit for answers, all of which are short.
 const SHORT: u32 = 160;
-/// Tokens where a model spent the short ones on thinking.
+/// Token limit for models that used up the short one on thinking.
 const LONG: u32 = 1_024;
 
-/// One ability of a server.
+/// How a server supports one ability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Support {
-    /// Asked for, and done.
+    /// Requested, and done.
     Kept,
-    /// Accepted, and not done: as good as absent.
+    /// Accepted but not done: as good as absent.
     Ignored,
     /// Answered with an error.
     Refused,
@@ -46,24 +46,24 @@ impl Support {
     }
 }
 
-/// What a server does for one model, as measured.
+/// What a server can do for one model, as measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Capabilities {
-    /// Calls a tool when one is plainly asked for.
+    /// Calls a tool when the conversation plainly asks for it.
     pub tools: Support,
-    /// Arguments of a `strict` tool fit its schema, also where the conversation asks for something else.
+    /// Arguments of a `strict` tool match its schema, even if the conversation asks for something else.
     pub strict: Support,
     /// Calls the tool that `tool_choice` names.
     pub named_choice: Support,
-    /// The answer fits `response_format: json_schema`, also where the conversation asks for something else.
+    /// The answer matches `response_format: json_schema`, even if the conversation asks for something else.
     pub json_schema: Support,
 }
 
-/// How one ability was found.
+/// The result of measuring one ability.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub support: Support,
-    /// What was seen, in a few words; a server that refuses is quoted.
+    /// What was observed, in a few words; a refusal is quoted.
     pub seen: String,
 }
 
@@ -73,7 +73,7 @@ impl Finding {
     }
 }
 
-/// Who answered, as far as the server tells.
+/// The identity of the answering model, as far as the server reveals it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Identity {
     pub model: Option<String>,
@@ -90,24 +90,24 @@ impl Identity {
     }
 }
 
-/// Everything that one probe found out.
+/// All results of one probe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     pub tools: Finding,
     pub strict: Finding,
     pub named_choice: Finding,
     pub json_schema: Finding,
-    /// What a plain completion of at most 8 tokens took, in milliseconds.
+    /// Time of a plain completion of at most 8 tokens, in milliseconds.
     pub plain_ms: f64,
-    /// The server counts tokens.
+    /// Whether the server counts tokens.
     pub counts_tokens: bool,
-    /// An answer that `max_tokens` cut says so; `None` where the model came to an end by itself.
+    /// Whether an answer that `max_tokens` cut says so; `None` if the model ended by itself.
     pub tells_cut: Option<bool>,
-    /// Several calls come where only one was wanted; `None` where no tool is called.
+    /// Whether several calls come where only one was wanted; `None` where no tool is called.
     pub extra_calls: Option<bool>,
-    /// Everyone who answered: more than one behind a gateway.
+    /// Every identity that answered: more than one behind a gateway.
     pub identities: Vec<Identity>,
-    /// What the probe itself cost.
+    /// The cost of the probe itself.
     pub requests: usize,
     pub usage: Usage,
 }
@@ -124,19 +124,19 @@ impl Report {
     }
 }
 
-/// Finds out what a server does for this model (`None`: the configured one), by about ten small requests, one after the
-/// other.
+/// Measures what a server can do for this model (`None` means the configured one), with about ten small requests, one
+/// after the other.
 ///
 /// # Errors
-/// If the server cannot be reached, does not let us in, is too busy or too slow, or answers a plain question with an
-/// error or with what is no reply: that says nothing of its abilities.
+/// If the server cannot be reached, refuses access, is too busy or too slow, or answers a plain question with an error
+/// or an invalid reply: that says nothing about its abilities.
 pub async fn probe(chat: &dyn ChatModel, model: Option<&str>, deadline: Instant) -> Result<Report, LlmError> {
     let mut probe = Probe { chat, model, deadline, seen: Vec::new(), usage: Usage::default(), requests: 0 };
-    // First of all, since a server that does not answer this has no abilities; it also loads the model.
+    // This comes first, since a server that fails here has no abilities; it also loads the model.
     let long = probe.send(question::long(PLAIN_TOKENS, deadline)).await?;
     let mut tells_cut = says_cut(&long, PLAIN_TOKENS);
     if tells_cut == Some(false) {
-        // It may have come to its end with just the last token that it was given.
+        // The model may have ended by itself exactly at the limit.
         let fewer = PLAIN_TOKENS - 3;
         tells_cut = says_cut(&probe.send(question::long(fewer, deadline)).await?, fewer);
     }
@@ -204,8 +204,8 @@ impl Probe<'_> {
         Ok(Finding::new(Support::Ignored, "the tool that is asked for is not called"))
     }
 
-    /// Under each choice of tool that the server takes: some force arguments under a named one alone. A call of any
-    /// tool is demanded only where neither brings one, for models that do not call of their own accord.
+    /// Tries each tool choice that the server accepts: some servers enforce arguments only for a named tool. `required`
+    /// is tried only if neither gives a call, for models that do not call without being forced.
     async fn strict(&mut self, named: Support, auto: Support) -> Result<Finding, LlmError> {
         let mut kept = false;
         for (choice, support) in [
@@ -213,26 +213,26 @@ impl Probe<'_> {
             (ToolChoice::Auto, auto),
             (ToolChoice::Required, if auto == Support::Refused { named } else { auto }),
         ] {
-            // Refused already without `strict`: it would say nothing of that.
+            // The server refuses this choice even without `strict`, so it says nothing about `strict`.
             if support == Support::Refused || (kept && choice == ToolChoice::Required) {
                 continue;
             }
             let riddle = Riddle::draw();
             let reply = match self.ask(question::strict(&riddle, choice.clone(), self.deadline)).await? {
                 Ok(reply) => reply,
-                // That a call can be demanded was not found out before.
+                // Whether the server accepts `required` was not measured before.
                 Err(_) if choice == ToolChoice::Required => continue,
                 Err(finding) => return Ok(finding),
             };
             let Some(call) = reply.tool_calls.first() else {
-                // It proves nothing, unless it is `strict` that keeps a model that calls from coming to an end.
+                // This proves nothing, except where `strict` keeps a model that otherwise calls from ending.
                 if reply.cut && choice != ToolChoice::Required && support == Support::Kept {
                     let seen = format!("the answer comes to no end (tool_choice: {})", name(&choice));
                     return Ok(Finding::new(Support::Ignored, seen));
                 }
                 continue;
             };
-            // What may follow the first call is another matter.
+            // What follows the first call does not matter.
             if !riddle.fits(&call.arguments, reply.cut) {
                 let seen = format!("arguments do not fit the schema (tool_choice: {})", name(&choice));
                 return Ok(Finding::new(Support::Ignored, seen));
@@ -248,7 +248,7 @@ impl Probe<'_> {
         Ok(Finding::new(Support::Ignored, "no tool is called"))
     }
 
-    /// Twice: a model that was shown the schema in its prompt may fit it once of its own accord.
+    /// Twice: a model that sees the schema in its prompt may match it once by chance.
     async fn json_schema(&mut self) -> Result<Finding, LlmError> {
         for words in [
             "Write one short sentence about the sea, in plain words. No JSON.",
@@ -276,7 +276,7 @@ impl Probe<'_> {
         self.send(question::short(self.deadline)).await.map(drop)
     }
 
-    /// A question about an ability, with the finding instead of a reply where the server will not have it.
+    /// Sends a question about an ability; returns a finding in place of a reply if the server refuses it.
     async fn ask(&mut self, request: ChatRequest) -> Result<Result<ChatReply, Finding>, LlmError> {
         let short = ChatRequest { max_tokens: Some(SHORT), is_test: true, ..request };
         let long = ChatRequest { max_tokens: Some(LONG), ..short.clone() };
@@ -289,10 +289,10 @@ impl Probe<'_> {
             Err(error) => error,
         };
         match error {
-            // Not about this question, or about nothing that stays so.
+            // Not about this question, or only temporary.
             LlmError::Status { status: 401 | 402 | 403 | 407 | 408 | 409 | 425 | 429, .. } => Err(error),
             LlmError::Status { status, message, .. } if status >= 400 => {
-                // One that breaks on this question and lives on refuses it, in its own way.
+                // A server that fails on this question only, and stays alive, refuses it in its own way.
                 if status >= 500 {
                     self.is_alive().await?;
                 }
@@ -322,13 +322,13 @@ fn said(reply: &ChatReply) -> &str {
     reply.content.as_deref().unwrap_or_default()
 }
 
-/// True if the reply ended before anything was said.
+/// True if the reply was cut before anything was said.
 fn stopped_thinking(reply: &ChatReply) -> bool {
     reply.cut && reply.tool_calls.is_empty() && reply.content.is_none()
 }
 
 fn says_cut(reply: &ChatReply, limit: u32) -> Option<bool> {
-    // Without a count of tokens there are at least as many as words.
+    // Without a token count, assume at least one token per word.
     let words = reply.content.as_deref().unwrap_or_default().split_whitespace().count() as u64;
     let took_all = reply.usage.completion_tokens.max(words) >= u64::from(limit);
     (reply.cut || took_all).then_some(reply.cut)

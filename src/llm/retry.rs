@@ -1,6 +1,6 @@
-//! Repeats a request that failed; a wrong *answer* is for `understand` to send back with what was wrong.
+//! Repeats failed requests. (A wrong *answer* is sent back by `understand` with what was wrong.)
 //!
-//! Also the limit of requests at a time, with a bounded queue: both are shared out among those who ask.
+//! Also limits concurrent requests and the queue of waiting ones; both are shared out among owners.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::{ChatModel, ChatReply, ChatRequest, Listener, LlmError, LlmOptions};
 use crate::shares::{Owner, Share, Shares};
 
-/// How often and how soon.
+/// How often and how soon to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Tries after the first.
+    /// Attempts after the first.
     pub retries: u32,
-    /// Try again also where no answer came in time, which is long.
+    /// Whether to retry after a timeout, which takes long.
     pub after_timeout: bool,
-    /// Longest pause before the first retry; it doubles with each. The pause itself is drawn evenly from zero to it,
-    /// so that clients that failed together do not come back together.
+    /// Longest pause before the first retry; it doubles with each. The actual pause is drawn evenly from zero to this
+    /// limit, so that clients that failed together do not retry together.
     pub pause: Duration,
-    /// What the doubling stops at.
+    /// Upper limit of the doubling.
     pub longest_pause: Duration,
-    /// Requests at a time; 0 counts as 1.
+    /// Most concurrent requests; 0 counts as 1.
     pub max_concurrency: usize,
-    /// Requests that may wait for their turn.
+    /// Most requests that wait for their turn.
     pub max_queue: usize,
 }
 
@@ -47,7 +47,7 @@ impl From<&LlmOptions> for Policy {
     }
 }
 
-/// A model server that is asked again where asking again may help, never past a request's deadline.
+/// A model server with retries, where they may help; never past a request's deadline.
 #[derive(Debug)]
 pub struct Retrying<M> {
     inner: M,
@@ -63,7 +63,7 @@ impl<M: ChatModel> Retrying<M> {
         Self { inner, policy, turns, waiting: Shares::new(policy.max_queue as u64) }
     }
 
-    /// Waits for a turn, in a queue of bounded length.
+    /// Waits for a turn in a bounded queue.
     async fn turn(&self, owner: &Owner, deadline: Instant) -> Result<Share, LlmError> {
         if let Some(turn) = self.turns.try_take(owner, 1) {
             return Ok(turn);
@@ -72,14 +72,14 @@ impl<M: ChatModel> Retrying<M> {
         timeout_at(deadline, self.turns.take(owner, 1, 1)).await.map_err(|_| LlmError::Timeout)
     }
 
-    /// One try, which gives its turn back when it ends.
+    /// Makes one attempt, and gives its turn back at the end.
     async fn attempt(&self, request: ChatRequest) -> Result<ChatReply, LlmError> {
         let deadline = request.deadline;
         let _turn = self.turn(&request.owner, deadline).await?;
         timeout_at(deadline, self.inner.complete(request)).await.unwrap_or(Err(LlmError::Timeout))
     }
 
-    /// How long to wait before the next try; `None` if the next would be in vain.
+    /// How long to wait before the next attempt; `None` if it could not succeed.
     fn pause(&self, error: &LlmError, tried: u32, deadline: Instant) -> Option<Duration> {
         let is_in_vain = *error == LlmError::Timeout && !self.policy.after_timeout;
         if !may_pass(error) || is_in_vain || tried >= self.policy.retries {
@@ -109,7 +109,7 @@ impl<M: ChatModel> ChatModel for Retrying<M> {
                     Ok(reply) => return Ok(reply),
                     Err(error) => error,
                 };
-                // What was heard cannot be said again.
+                // Words that the listener has received cannot be taken back.
                 if request.listener.as_ref().is_some_and(Listener::has_heard) {
                     return Err(error);
                 }
@@ -127,7 +127,7 @@ impl<M: ChatModel> ChatModel for Retrying<M> {
     }
 }
 
-/// Failures that may pass by themselves.
+/// Failures that may be temporary.
 fn may_pass(error: &LlmError) -> bool {
     match error {
         LlmError::Connect(_) | LlmError::Timeout => true,
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(third, Err(LlmError::Overloaded));
         assert_eq!(first.await.expect("runs"), Err(LlmError::Timeout));
         assert_eq!(second.await.expect("runs").map(|reply| reply.content), Ok(Some("ok".into())));
-        // A caller that leaves gives its turn and its place back.
+        // A caller that leaves gives back its turn and its place in the queue.
         let held = Arc::new(Retrying::new(Scripted::new().hang().hang().say("ok"), policy));
         for _ in 0..2 {
             let gone = tokio::spawn({
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!((held.waiting.in_use(), held.turns.in_use()), (0, 0));
     }
 
-    /// However much one asks of a server that does not answer, another one has its turn.
+    /// However many requests one owner sends to a server that does not answer, another owner gets its turn.
     #[tokio::test(start_paused = true)]
     async fn one_owner_leaves_room_at_a_slow_model_server() {
         let policy = Policy { max_concurrency: 8, max_queue: 8, retries: 0, ..Policy::default() };

@@ -1,11 +1,11 @@
-//! What was said stays out of errors, which are for the log: a model server may repeat its prompt.
+//! Keeps what people said out of errors, which go to the log: a model server may repeat its prompt.
 
 use super::{ChatRequest, LlmError, Message};
 
-/// The error without its words, if one of them may be of what was said.
+/// The error without its text, if the text may contain something that was said.
 pub(super) fn without_said(error: LlmError, request: &ChatRequest) -> LlmError {
     let said = request.messages.iter().flat_map(|message| match message {
-        // The module's and ours.
+        // Written by the module's author and by us.
         Message::System(_) => Vec::new(),
         Message::User(text) | Message::Tool { content: text, .. } => vec![text.as_str()],
         Message::Assistant { content, tool_calls } => {
@@ -13,7 +13,7 @@ pub(super) fn without_said(error: LlmError, request: &ChatRequest) -> LlmError {
         }
     });
     match error {
-        // The words of our own client, about a connection on which no answer came: a certificate that does not hold, say.
+        // Our own client's words about a connection without an answer, for example an invalid certificate.
         error @ LlmError::Connect(_) => error,
         error => error.told(|text| text.unless_said(said)),
     }

@@ -1,4 +1,4 @@
-//! A model server of lines that were written before: for tests and examples.
+//! A model server with prepared replies, for tests and examples.
 
 use std::{
     collections::VecDeque,
@@ -20,13 +20,13 @@ enum Line {
 #[derive(Default)]
 struct Script {
     lines: VecDeque<Line>,
-    /// Answers when the lines are used up.
+    /// Answers once the lines are used up.
     then: Option<Answer>,
     heard: Vec<ChatRequest>,
 }
 
-/// Gives its lines in order and keeps every request. Clones share one script. With no line left and no
-/// [`Self::answer`], it says so as [`LlmError::Malformed`].
+/// Returns its lines in order, and keeps every request. Clones share one script. When no line is left and there is no
+/// [`Self::answer`], it fails with [`LlmError::Malformed`].
 #[derive(Clone, Default)]
 pub struct Scripted {
     script: Arc<Mutex<Script>>,
@@ -38,45 +38,45 @@ impl Scripted {
         Self::default()
     }
 
-    /// Next, this reply.
+    /// The next line is this reply.
     #[must_use]
     pub fn reply(self, reply: ChatReply) -> Self {
         self.line(Line::Say(Ok(reply)))
     }
 
-    /// Next, a call with these arguments, which may be any text.
+    /// The next line is a call with these arguments, which may be any text.
     #[must_use]
     pub fn call(self, name: &str, arguments: &str) -> Self {
         let call = ToolCall { id: "call_0".into(), name: name.to_owned(), arguments: arguments.to_owned() };
         self.reply(ChatReply { tool_calls: vec![call], ..ChatReply::default() })
     }
 
-    /// Next, words and no call.
+    /// The next line is a text without calls.
     #[must_use]
     pub fn say(self, content: impl Into<String>) -> Self {
         self.reply(ChatReply { content: Some(content.into()), ..ChatReply::default() })
     }
 
-    /// Next, this failure.
+    /// The next line is this failure.
     #[must_use]
     pub fn fail(self, error: LlmError) -> Self {
         self.line(Line::Say(Err(error)))
     }
 
-    /// Next, silence.
+    /// The next line never comes.
     #[must_use]
     pub fn hang(self) -> Self {
         self.line(Line::Hang)
     }
 
-    /// Whenever no line is left: what `answer` makes of the request.
+    /// When no line is left, `answer` makes the reply.
     #[must_use]
     pub fn answer(self, answer: impl Fn(&ChatRequest) -> Result<ChatReply, LlmError> + Send + Sync + 'static) -> Self {
         self.with(|script| script.then = Some(Arc::new(answer)));
         self
     }
 
-    /// Every request so far, in order.
+    /// All requests so far, in order.
     #[must_use]
     pub fn requests(&self) -> Vec<ChatRequest> {
         self.with(|script| script.heard.clone())
@@ -88,7 +88,7 @@ impl Scripted {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Script) -> T) -> T {
-        // A panic elsewhere leaves the script whole: every change to it is one step.
+        // Every change to the script is one step, so a poisoned lock is safe to use.
         act(&mut self.script.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

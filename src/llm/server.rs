@@ -1,4 +1,4 @@
-//! One model server, with what is known of it.
+//! One model server, and what is known of it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,15 +11,15 @@ mod knowledge;
 
 use knowledge::{Asked, Knowledge, Slot};
 
-/// How long a probe in the background may take.
+/// Time limit of a background probe.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A model server and what it was found to do. Cheap to clone; clones share.
+/// A model server and its measured abilities. Clones are cheap and share them.
 #[derive(Clone)]
 pub struct Server {
-    /// As it was given: probes go past the observer.
+    /// The server itself: probes bypass the observer.
     inner: SharedChatModel,
-    /// Tells `knowledge` of each reply.
+    /// Reports each reply to `knowledge`.
     chat: SharedChatModel,
     given: Option<Capabilities>,
     knowledge: Arc<Knowledge>,
@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of which nothing is known. It is not asked for its abilities either, unless by [`Self::probed`].
+    /// A server with unknown abilities, which are measured only by [`Self::probed`].
     #[must_use]
     pub fn new(chat: SharedChatModel) -> Self {
         let knowledge = Arc::new(Knowledge::default());
@@ -35,14 +35,14 @@ impl Server {
         Self { inner: chat, chat: Arc::new(observed), given: None, knowledge, probes: false }
     }
 
-    /// A server that is known to do this, and is not asked.
+    /// A server with known abilities, which is not probed.
     #[must_use]
     pub fn known(chat: SharedChatModel, capabilities: Capabilities) -> Self {
         Self { given: Some(capabilities), ..Self::new(chat) }
     }
 
-    /// Whether the server is probed in the background, for each model when it is first used, whenever another one
-    /// answers, and every hour.
+    /// Whether to probe the server in the background: for each model at its first use, when a different model answers,
+    /// and every hour.
     #[must_use]
     pub fn probing(self, probes: bool) -> Self {
         Self { probes, ..self }
@@ -59,8 +59,8 @@ impl Server {
         self.chat.describe()
     }
 
-    /// What the server does for this model (`None`: the configured one), as far as it is known by now. Answers at once;
-    /// where nothing is known, or what is known is old, a probe may begin in the background.
+    /// What the server can do for this model (`None` means the configured one), as far as known. Returns at once; if
+    /// nothing is known, or the knowledge is old, it may start a background probe.
     #[must_use]
     pub fn capabilities(&self, model: Option<&str>) -> Option<Capabilities> {
         if self.given.is_some() {
@@ -74,7 +74,7 @@ impl Server {
         found
     }
 
-    /// What a probe of this model found out; waits for one if there is none yet, or only an old one.
+    /// The report of a probe of this model; waits for a new one if there is none or it is old.
     ///
     /// # Errors
     /// As [`probe::probe`]; [`LlmError::Timeout`] past the deadline.
@@ -90,7 +90,7 @@ impl Server {
         result
     }
 
-    /// How much the word of this model counts; see [`super::standing`].
+    /// How much this model's answers count; see [`super::standing`].
     #[must_use]
     pub fn standing(&self, model: Option<&str>) -> f32 {
         self.knowledge.slot(model).standing.standing()
@@ -102,7 +102,8 @@ impl Server {
         self.knowledge.slot(model).standing.habit()
     }
 
-    /// Takes note of how likely an answer of this model rests on what was asked, and whether it was that nothing is meant.
+    /// Records how likely an answer of this model was informed by the question, and whether it said that nothing is
+    /// meant.
     pub fn learn(&self, model: Option<&str>, informed: f32, is_nothing: bool) {
         self.knowledge.slot(model).standing.learn(informed, is_nothing);
     }
@@ -132,7 +133,7 @@ impl Server {
     }
 }
 
-/// Passes everything on, and tells what came back.
+/// Passes requests on, and reports the replies.
 struct Observed {
     inner: SharedChatModel,
     knowledge: Arc<Knowledge>,
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
     use crate::llm::{Message, Support, Usage, scripted::Scripted};
 
-    /// Forces schemas, calls no tool, and says who it is.
+    /// Enforces schemas, calls no tool, and names its model.
     #[derive(Clone)]
     struct Fake {
         name: Arc<Mutex<Result<&'static str, LlmError>>>,
@@ -219,7 +220,7 @@ mod tests {
         ChatRequest::new(vec![Message::User("hi".into())], Instant::now() + Duration::from_secs(9))
     }
 
-    /// Lets what runs in the background end.
+    /// Lets background work finish.
     async fn settle() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -375,7 +376,7 @@ mod tests {
         let lines = |script: Scripted, count: usize| (0..count).fold(script, |script, _| script.say("I can't."));
         lines(fake.script.clone(), 2);
         for _ in 0..3 {
-            // The third keeps to it.
+            // The third answer keeps to it.
             assert!(server.chat().complete(asked()).await.is_ok());
         }
         lines(fake.script.clone(), 2);

@@ -1,29 +1,29 @@
-//! Server-sent events, from bytes as they come.
+//! Reads server-sent events from bytes as they arrive.
 //!
-//! Our own reader, because one event of a server must not take more memory than its whole answer may, and because a
-//! last line without its end still tells whether a stream was cut.
+//! A reader of our own, because one event must not take more memory than a whole answer may, and because an unfinished
+//! last line still tells whether a stream was cut.
 
-/// One event: its type if it has one, and its data.
+/// One event: its type, empty if it has none, and its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
     pub name: String,
     pub data: String,
 }
 
-/// Holds what has not yet become an event.
+/// Holds bytes that are not yet an event.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     line: Vec<u8>,
     name: String,
     data: Option<String>,
-    /// The last byte ended a line as a carriage return: a line feed after it belongs to it.
+    /// The last line ended with a carriage return: a line feed directly after it belongs to it.
     after_return: bool,
-    /// A byte order mark may begin the stream only.
+    /// A byte order mark is allowed only at the start of the stream.
     started: bool,
 }
 
 impl Reader {
-    /// Takes bytes, cut anywhere, and gives the events that they complete.
+    /// Takes bytes, split anywhere, and returns the events that they complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         for &byte in bytes {
@@ -42,7 +42,7 @@ impl Reader {
         events
     }
 
-    /// The stream is over: the event that no empty line ended, if there is one.
+    /// Ends the stream: returns the last event if no empty line ended it.
     pub(super) fn finish(mut self) -> Option<Event> {
         if !self.line.is_empty()
             && let Some(event) = self.end_line()
@@ -52,14 +52,14 @@ impl Reader {
         self.dispatch()
     }
 
-    /// Bytes that wait for the rest of their event.
+    /// Number of bytes that wait for the rest of their event.
     pub(super) fn held(&self) -> usize {
         self.line.len() + self.data.as_ref().map_or(0, String::len)
     }
 
     fn end_line(&mut self) -> Option<Event> {
         let bytes = std::mem::take(&mut self.line);
-        // Whole lines are decoded, so that no character is cut; what is no UTF-8 stays visible as such.
+        // Decodes whole lines, so that no character is split; invalid UTF-8 stays visible.
         let text = String::from_utf8_lossy(&bytes);
         let line = if self.started { &*text } else { text.trim_start_matches('\u{FEFF}') };
         self.started = true;

@@ -1,23 +1,23 @@
-//! How much the word of a model server counts, by what it said so far.
+//! How much a model server's answers count, judged by its answers so far.
 //!
-//! No answer tells whether it is right. But the local reading says how likely each answer was before the server gave it,
-//! and the likelier it was, the likelier it rests on what the person said: a server that guesses, or says the same
-//! whatever is asked, often says what is all but ruled out. The share of answers that are informed, of the latest ones,
-//! is what counts. A good server that the local reading contradicts now and then loses little; one that says nothing
-//! usable loses most.
+//! Whether an answer is right cannot be seen from it. But the local reading gives the probability of each answer
+//! beforehand, and the likelier it was, the likelier it is based on what the person said: a server that guesses, or
+//! always says the same, often gives answers that are nearly ruled out. What counts is the share of informed answers
+//! among the latest ones. A good server that the local reading contradicts now and then loses little; one with no
+//! usable answers loses most.
 
 use std::sync::{Mutex, PoisonError};
 
-/// The standing of a server of which nothing is known.
+/// The standing of an unknown server.
 pub const USUAL: f32 = 1.0;
 
-/// The share of informed answers that is expected of it, and how many answers that expectation weighs as much as.
+/// The expected share of informed answers, and the number of answers that this expectation weighs as much as.
 const EXPECTED: f32 = 0.9;
 const AS_ANSWERS: f32 = 4.0;
-/// What is left of an answer with each that follows: about the last twenty count.
+/// Decay of an answer's weight with each later answer: about the last twenty count.
 const KEPT: f32 = 0.95;
 
-/// See [the module](self). Shared by all who ask one model of one server.
+/// See [the module](self). Shared by all users of one model on one server.
 #[derive(Debug, Default)]
 pub struct Standing {
     seen: Mutex<Seen>,
@@ -31,8 +31,8 @@ struct Seen {
 }
 
 impl Standing {
-    /// The odds that an answer is informed, measured against the odds that are expected: 1 where nothing is known, near
-    /// 0 for a server that guesses.
+    /// The odds that an answer is informed, relative to the expected odds: 1 for an unknown server, near 0 for one that
+    /// guesses.
     #[must_use]
     pub fn standing(&self) -> f32 {
         let Seen { informed, answers, .. } = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,14 +40,14 @@ impl Standing {
         share / (1.0 - share) * (1.0 - EXPECTED) / EXPECTED
     }
 
-    /// The share of answers that say that nothing is meant: all of them, until others are seen.
+    /// The share of answers that say that nothing is meant; 1 until others are seen.
     #[must_use]
     pub fn habit(&self) -> f32 {
         let Seen { nothing, answers, .. } = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         (AS_ANSWERS + nothing) / (AS_ANSWERS + answers)
     }
 
-    /// Takes note of an answer; `informed` is the probability that it is.
+    /// Records an answer; `informed` is the probability that it is informed.
     pub fn learn(&self, informed: f32, is_nothing: bool) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.informed = seen.informed * KEPT + informed.clamp(0.0, 1.0);
@@ -56,7 +56,7 @@ impl Standing {
     }
 }
 
-/// True of a server that is likelier to be informed than to guess.
+/// True for a server that is likelier to be informed than to guess.
 #[must_use]
 pub fn is_trusted(standing: f32) -> bool {
     standing * EXPECTED / (1.0 - EXPECTED) >= 1.0

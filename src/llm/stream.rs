@@ -1,4 +1,4 @@
-//! Puts a reply together from the pieces of a stream, into the answer that it would have been in one piece.
+//! Assembles a reply from the pieces of a stream, into the JSON that a reply in one piece would have.
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::text::foreign::Foreign;
 
-/// What the first bytes of a body tell. Its content type is not asked: gateways get it wrong.
+/// What the first bytes of a body show. The content type is ignored: gateways get it wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Stream,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// Whether a body that begins like this is a stream of events.
+/// Whether a body with this beginning is a stream of events.
 pub(super) fn kind(beginning: &[u8]) -> Kind {
     const BEGINNINGS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     let text = beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning).trim_ascii_start();
@@ -32,29 +32,29 @@ pub(super) fn kind(beginning: &[u8]) -> Kind {
     }
 }
 
-/// Whether to go on reading.
+/// Whether to continue reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// More must come.
+    /// More must follow.
     More,
-    /// The reply is whole; counts may follow.
+    /// The reply is complete; token counts may follow.
     Whole,
     /// Nothing that follows matters.
     Stop,
 }
 
-/// A reply that comes in pieces.
+/// A reply that arrives in pieces.
 #[derive(Debug)]
 pub(super) struct Gathering {
     reader: Reader,
-    /// One call is wanted: the reply ends where another one begins.
+    /// Only one call is wanted: the reply ends where a second begins.
     single: bool,
-    /// Bytes of text and arguments.
+    /// Limit for text and arguments, in bytes.
     limit: usize,
     content: String,
     refusal: String,
     calls: Vec<Piece>,
-    /// The older way to call.
+    /// A call in the older form.
     function: Option<Piece>,
     finish: Option<String>,
     usage: Value,
@@ -64,7 +64,7 @@ pub(super) struct Gathering {
     done: bool,
 }
 
-/// A call as far as it came.
+/// The part of a call that has arrived.
 #[derive(Debug, Default)]
 struct Piece {
     index: Option<u64>,
@@ -74,10 +74,10 @@ struct Piece {
 }
 
 impl Piece {
-    /// Adds `{"name", "arguments"}`, each in whole or in part.
+    /// Adds `{"name", "arguments"}`, each complete or partial.
     fn add(&mut self, function: &Value) {
         let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
-        // Some servers repeat the name with every piece.
+        // Some servers repeat the name in every piece.
         if name != self.name {
             self.name.push_str(name);
         }
@@ -102,7 +102,7 @@ impl Piece {
 }
 
 impl Gathering {
-    /// `single`: one call is wanted. `limit`: bytes of text and arguments together, and of one event.
+    /// `single`: only one call is wanted. `limit`: most bytes of text and arguments together, and of one event.
     pub(super) fn new(single: bool, limit: usize) -> Self {
         Self {
             reader: Reader::default(),
@@ -120,10 +120,10 @@ impl Gathering {
         }
     }
 
-    /// Takes bytes, cut anywhere.
+    /// Takes bytes, split anywhere.
     ///
     /// # Errors
-    /// If the stream says that the server failed, is no stream of answers, or is too long.
+    /// If the stream reports a server failure, is not a stream of answers, or is too long.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Next, LlmError> {
         for event in self.reader.push(bytes) {
             if self.event(&event)? == Next::Stop {
@@ -149,12 +149,12 @@ impl Gathering {
     /// The reply, once there is nothing more to read.
     ///
     /// # Errors
-    /// If the stream ended before the reply did: half a call looks like a whole one.
+    /// If the stream ended before the reply did: half a call can look like a whole one.
     pub(super) fn end(mut self) -> Result<ChatReply, LlmError> {
         if let Some(event) = std::mem::take(&mut self.reader).finish() {
             match self.event(&event) {
                 Ok(_) => {}
-                // The last piece itself was cut.
+                // The last event was itself cut.
                 Err(LlmError::Malformed(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -184,7 +184,7 @@ impl Gathering {
                 Err(wire::failure(&piece).unwrap_or(LlmError::Malformed("it is an error without words".into())))
             }
             Ok(Value::Object(piece)) => self.piece(&piece),
-            // Some servers put no empty line between their pieces.
+            // Some servers put no empty line between events.
             Err(_) if data.contains('\n') => {
                 for line in data.lines() {
                     let event = Event { name: event.name.clone(), data: line.to_owned() };
@@ -212,11 +212,11 @@ impl Gathering {
             self.usage = usage.clone();
         }
         let choices = piece.get("choices").and_then(Value::as_array);
-        // Only one choice was asked for; whatever else comes is not ours.
+        // Only one choice was requested; others are ignored.
         let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
         let Some(choice) = choices.and_then(|choices| choices.iter().find(is_first)) else { return Ok(Next::More) };
         if let Some(message) = choice.get("message").filter(|message| message.is_object()) {
-            // The whole message at the end, in place of its pieces.
+            // The whole message at the end replaces the pieces.
             self.content.clear();
             self.refusal.clear();
             self.calls.clear();
@@ -267,7 +267,8 @@ impl Gathering {
             Some(_) => self.calls.iter().rposition(|piece| piece.index == index),
             None => self.calls.len().checked_sub(1),
         };
-        // Some servers give all calls one index, others give every piece another id: it takes both to begin a new call.
+        // Some servers give all calls the same index, others give every piece another id: only both together begin a
+        // new call.
         let known = known.filter(|at| {
             let piece = &self.calls[*at];
             !(is_named && !piece.name.is_empty() && !id.is_empty() && !piece.id.is_empty() && id != piece.id)
@@ -276,7 +277,7 @@ impl Gathering {
             self.calls.push(Piece { index, ..Piece::default() });
             self.calls.len() - 1
         });
-        // One more than is read, so that a further call is seen to begin.
+        // Keeps one more than will be read, to detect that a further call began.
         self.calls.truncate(wire::MAX_CALLS + 1);
         if let Some(piece) = self.calls.get_mut(at) {
             if piece.id.is_empty() {
@@ -286,7 +287,7 @@ impl Gathering {
         }
     }
 
-    /// Whether one call was wanted, is there, and another one has begun.
+    /// Whether only one call was wanted, it is complete, and another one has begun.
     fn is_enough(&self) -> bool {
         self.single
             && self.calls.len() > 1
@@ -373,7 +374,7 @@ mod tests {
         for pieces in [
             // An opening brace comes with the name.
             vec![role.clone(), called(0, "c", "f", "{"), more(0, "\"a\": "), more(0, "\"b\"}"), finish("tool_calls")],
-            // The name comes alone, and the reason is another one.
+            // The name comes alone, and the finish reason is different.
             vec![
                 delta(json!({"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": {"name": "f"}}]})),
                 more(0, "{\"a\": \"b\"}"),
@@ -429,13 +430,13 @@ mod tests {
     fn several_calls_are_kept_apart() {
         for pieces in [
             vec![called(0, "c", "f", "{}"), called(1, "d", "g", "{"), more(1, "}"), finish("tool_calls")],
-            // All with one index.
+            // All with the same index.
             vec![called(0, "c", "f", "{}"), called(0, "d", "g", "{}"), finish("tool_calls")],
         ] {
             let text = stream(&pieces, true);
             let both = gather(&text, false).expect("a reply");
             assert_eq!(both.tool_calls, [call("c", "f", "{}"), call("d", "g", "{}")], "{text}");
-            // Where one is wanted, the reply ends where the second begins.
+            // If only one is wanted, the reply ends where the second begins.
             let mut gathering = Gathering::new(true, LIMIT);
             let next: Vec<Next> = pieces[..2]
                 .iter()
@@ -444,7 +445,7 @@ mod tests {
             assert_eq!(next, [Next::More, Next::Stop], "{text}");
             assert_eq!(gathering.end().expect("a reply").tool_calls, [call("c", "f", "{}")], "{text}");
         }
-        // The first one is not whole yet: half a call is no reply.
+        // The first call is incomplete: half a call is not a reply.
         let text = stream(&[called(0, "c", "f", "{"), called(1, "d", "g", "{")], false);
         assert!(matches!(gather(&text, true), Err(LlmError::Connect(_))));
     }
@@ -475,7 +476,7 @@ mod tests {
         };
         assert_eq!(reply, expected);
         assert_eq!(gather("data: [DONE]", false), Ok(ChatReply::default()));
-        // Without empty lines, and without a last word.
+        // Without empty lines, and without `[DONE]`.
         let text = format!("data: {}\ndata: {}\n", delta(json!({"content": "a"})), finish("stop"));
         assert_eq!(gather(&text, false).expect("a reply").content.as_deref(), Some("a"));
     }
@@ -530,7 +531,7 @@ mod tests {
     }
 
     proptest! {
-        /// However arguments are cut into pieces, and pieces into bytes, the reply is the same.
+        /// However arguments are split into pieces, and pieces into bytes, the reply is the same.
         #[test]
         fn cuts_change_nothing(
             arguments in "\\PC{0,30}",

@@ -1,8 +1,8 @@
-//! `OpenAI`'s strict form of a schema: every object closed, every property required, an optional one nullable, and only
-//! the keywords that strict servers know.
+//! `OpenAI`'s strict form of a schema: every object closed, every property required, optional ones nullable, and only
+//! keywords that strict servers know.
 //!
-//! The strict form lets through whatever the schema lets through (and `null` for what is optional, which coercion
-//! leaves out again); what it no longer says, such as the length of a text, is checked when the answer comes back.
+//! The strict form accepts whatever the schema accepts (and `null` for optional properties, which coercion removes
+//! again). Constraints that it cannot express, such as the length of a text, are checked when the answer arrives.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ const MAX_PROPERTIES: usize = 5_000;
 const MAX_DEPTH: usize = 10;
 const MAX_CHOICES: usize = 1_000;
 
-/// Keywords that are kept as they are.
+/// Keywords that are copied unchanged.
 const KEPT: [&str; 10] = [
     "type",
     "title",
@@ -37,7 +37,7 @@ pub struct NotStrict {
     pub reason: &'static str,
 }
 
-/// The tool for a function: strict where its schema allows it, the schema as it is otherwise.
+/// The tool for a function: strict if its schema has a strict form, with the unchanged schema otherwise.
 #[must_use]
 pub fn tool(name: &str, description: &str, parameters: &Value) -> Tool {
     let made = strict(parameters);
@@ -50,15 +50,15 @@ pub fn tool(name: &str, description: &str, parameters: &Value) -> Tool {
     }
 }
 
-/// True if `schema` is in strict form already.
+/// True if `schema` already is in strict form.
 pub(super) fn is_strict(schema: &Value) -> bool {
     strict(schema).is_ok_and(|made| made == *schema)
 }
 
-/// The strict form of `schema`, which must be of an object. Idempotent.
+/// The strict form of `schema`, which must describe an object. Idempotent.
 ///
 /// # Errors
-/// If the schema says what strict form cannot: an open object, any value, tuples, several schemas at once.
+/// If the schema uses what strict form cannot express: open objects, arbitrary values, tuples, or combined schemas.
 pub fn strict(schema: &Value) -> Result<Value, NotStrict> {
     let mut maker = Maker { properties: 0, choices: 0, path: String::new() };
     if schema.get("anyOf").or_else(|| schema.get("oneOf")).or_else(|| schema.get("$ref")).is_some() {
@@ -106,8 +106,7 @@ impl Maker {
         if depth > MAX_DEPTH {
             return self.refuse("too many levels");
         }
-        // What `not` or `if` say is checked when the answer comes back; a pattern of keys or a tuple has no form at
-        // all.
+        // `not` and `if` are checked when the answer arrives; key patterns and tuples have no strict form.
         if ["patternProperties", "prefixItems", "$dynamicRef"].iter().any(|keyword| members.contains_key(*keyword)) {
             return self.refuse("a keyword without a strict form");
         }
@@ -227,7 +226,7 @@ fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// The same schema, for a value that may be `null`.
+/// The same schema, but nullable.
 fn nullable(schema: Value) -> Value {
     let Value::Object(mut members) = schema else { return schema };
     if let Some(Value::Array(branches)) = members.get_mut("anyOf") {

@@ -1,5 +1,5 @@
-//! The JSON as vendors write it: what is sent, and the many shapes of what comes back. Nothing else in the house knows
-//! it, but for the pieces of a stream, which [`super::stream`] puts together into the same JSON.
+//! The JSON that vendors use: what we send, and the many shapes of replies. Only this file knows it, apart from
+//! [`super::stream`], which assembles streamed pieces into the same JSON.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -11,23 +11,23 @@ use super::{
 };
 use crate::text::foreign::Foreign;
 
-/// Tool calls that are read from one reply.
+/// Most tool calls that are read from one reply.
 pub(super) const MAX_CALLS: usize = 32;
-/// Items of one list of what is wrong.
+/// Most complaints that are read from one error.
 const MAX_COMPLAINTS: usize = 16;
-/// Characters of a server's own message that an error keeps.
+/// Most characters of a server's message that an error keeps.
 const MAX_MESSAGE: usize = 300;
 
 /// A request as it is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sent {
     pub body: Vec<u8>,
-    /// What of it can be left out.
+    /// Fields that can be left out.
     pub optional: Fields,
     pub temperature: Option<f32>,
 }
 
-/// The request as it is sent to a server that refuses some fields.
+/// The request in the form for a server that refuses some fields.
 pub(super) fn body(request: &ChatRequest, options: &LlmOptions, refused: Fields) -> Sent {
     let takes = |field| !refused.has(field);
     let mut optional = Fields::default();
@@ -51,7 +51,7 @@ pub(super) fn body(request: &ChatRequest, options: &LlmOptions, refused: Fields)
     let body = Body {
         model: model(request, options),
         messages,
-        // Without tools a choice of tool is an error to some servers.
+        // Some servers reject a tool choice without tools.
         tool_choice: has_tools.then(|| SentChoice::from(&request.tool_choice)),
         parallel_tool_calls: offer(Field::ParallelToolCalls, has_tools).then_some(request.parallel),
         tools,
@@ -69,7 +69,7 @@ pub(super) fn body(request: &ChatRequest, options: &LlmOptions, refused: Fields)
     Sent { body, optional, temperature }
 }
 
-/// What a request says, for people: as it is sent, without what a server's configuration adds.
+/// A request for people to read: as it is sent, without what the server's configuration adds.
 #[must_use]
 pub fn shown(request: &ChatRequest) -> Value {
     let messages: Vec<SentMessage<'_>> = request.messages.iter().map(SentMessage::from).collect();
@@ -85,7 +85,7 @@ pub fn shown(request: &ChatRequest) -> Value {
     shown
 }
 
-/// The message of a reply, for people.
+/// A reply's message for people to read.
 #[must_use]
 pub fn shown_reply(reply: &ChatReply) -> Value {
     let mut shown = json!({ "content": reply.content });
@@ -250,10 +250,10 @@ struct SentSchema<'a> {
     strict: bool,
 }
 
-/// Reads the body of an answer with a success status, as leniently as can be done without guessing.
+/// Reads the body of a response with a success status, as leniently as possible without guessing.
 ///
 /// # Errors
-/// [`LlmError::Malformed`] if it is no chat completion, [`LlmError::Status`] if it is an error all the same.
+/// [`LlmError::Malformed`] if it is not a chat completion, [`LlmError::Status`] if it contains an error.
 pub fn reply(body: &[u8]) -> Result<ChatReply, LlmError> {
     let malformed = |what: &'static str| LlmError::Malformed(what.into());
     let Ok(text) = std::str::from_utf8(body) else { return Err(malformed("it is not UTF-8")) };
@@ -270,7 +270,7 @@ pub fn reply(body: &[u8]) -> Result<ChatReply, LlmError> {
     whole(&answer)
 }
 
-/// What a body or a piece of a stream says if it is an error.
+/// The error in a body or in a streamed piece, if it is one.
 pub(super) fn failure(answer: &Map<String, Value>) -> Option<LlmError> {
     let error = answer.get("error").filter(|error| !error.is_null())?;
     let code = error.get("code").and_then(Value::as_u64).or_else(|| error.get("status").and_then(Value::as_u64));
@@ -279,7 +279,7 @@ pub(super) fn failure(answer: &Map<String, Value>) -> Option<LlmError> {
     Some(LlmError::Status { status: status.unwrap_or(502), message, retry_after: None })
 }
 
-/// Reads a whole answer.
+/// Reads a complete answer.
 pub(super) fn whole(answer: &Map<String, Value>) -> Result<ChatReply, LlmError> {
     let malformed = |what: &'static str| LlmError::Malformed(what.into());
     if let Some(error) = failure(answer) {
@@ -298,7 +298,7 @@ pub(super) fn whole(answer: &Map<String, Value>) -> Result<ChatReply, LlmError> 
         ..ChatReply::default()
     };
     let Some(message) = choice.get("message").and_then(Value::as_object) else {
-        // The older completions' answer.
+        // The answer of the older completions API.
         reply.content = choice.get("text").and_then(Value::as_str).map(str::to_owned);
         return if reply.content.is_some() { Ok(reply) } else { Err(malformed("its choice has no `message`")) };
     };
@@ -321,7 +321,7 @@ pub(super) fn content(content: Option<&Value>) -> Option<String> {
     match content? {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {
-            // Some servers give thoughts as parts of their own.
+            // Some servers send thoughts as separate parts.
             let is_answer = |part: &&Value| {
                 let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
                 kind.ends_with("text")
@@ -368,15 +368,15 @@ fn usage(usage: Option<&Value>) -> Usage {
     Usage { prompt_tokens, completion_tokens, total_tokens }
 }
 
-/// What a failed answer says, on one line and short: from any of the usual error objects, or the text itself.
+/// The message of an error response, short and on one line: from any of the usual error objects, or the text itself.
 pub(super) fn error_message(body: &[u8]) -> Foreign {
     let text = String::from_utf8_lossy(body);
     let found = serde_json::from_str::<Value>(&text).ok().and_then(|value| error_text(&value));
     Foreign::new(found.as_deref().unwrap_or(&text))
 }
 
-/// What a failed answer finds wrong with the request, one by one. What it repeats of the request is left out: that may
-/// be anything that somebody said.
+/// The complaints of an error response about the request, one by one. Parts that repeat the request are left out: they
+/// may contain what people said.
 pub(super) fn complaints(body: &[u8]) -> Vec<Complaint> {
     let mut found = Vec::new();
     match serde_json::from_slice::<Value>(body) {
@@ -396,7 +396,7 @@ fn collect_complaints(value: &Value, found: &mut Vec<Complaint>) {
         },
         Value::Object(members) => {
             let text = |key: &str| members.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-            // As pydantic has it: a kind, a place, and words.
+            // Pydantic's form: a kind, a place, and a message.
             if let Some(Value::Array(place)) = members.get("loc") {
                 let part = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
                 let field = place.iter().map(part).collect::<Vec<_>>().join(".");

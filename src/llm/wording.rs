@@ -1,4 +1,4 @@
-//! How requests are put to one server: by the configuration, and by what the server was found not to take.
+//! How requests to one server are written: by its configuration, and without the fields that it was found to refuse.
 
 use std::{
     collections::HashMap,
@@ -11,7 +11,7 @@ use super::{
     wire::{self, Sent},
 };
 
-/// Kept for the life of the process: what a server does not take it does not take tomorrow.
+/// Kept for the life of the process: a server that refuses a field will keep refusing it.
 pub(super) struct Wording {
     options: LlmOptions,
     /// By model.
@@ -34,7 +34,7 @@ impl Wording {
         wire::body(request, &self.options, refused)
     }
 
-    /// From now on the request's model is not sent this field; true if that is new.
+    /// Stops sending this field to the request's model; true if that is new.
     pub(super) fn leave_out(&self, request: &ChatRequest, field: Field) -> bool {
         let model = wire::model(request, &self.options);
         let mut refused = self.refused();
@@ -45,7 +45,7 @@ impl Wording {
     }
 
     fn refused(&self) -> MutexGuard<'_, HashMap<String, Fields>> {
-        // A panic elsewhere leaves the map whole: every change to it is one step.
+        // Every change to the map is one step, so a poisoned lock is safe to use.
         self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

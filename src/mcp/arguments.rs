@@ -1,4 +1,4 @@
-//! A tool's arguments out of untrusted JSON, and the module that they name.
+//! Reads a tool's arguments from untrusted JSON, and finds the module that they name.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use serde_json::{Map, Value};
 use super::{offer::Offer, refusal::Refusal};
 use crate::snapshot::{Snapshot, Snapshots};
 
-/// Absent arguments are no arguments.
+/// Absent arguments count as an empty object.
 ///
 /// # Errors
-/// If a member has the wrong type or is not known: with its path and what would be right.
+/// If a member has the wrong type or is unknown: with its path and what would be right.
 pub(super) fn read<T: DeserializeOwned>(arguments: Option<Map<String, Value>>) -> Result<T, Refusal> {
     let arguments = Value::Object(arguments.unwrap_or_default());
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let what = error.into_inner();
-        // An unknown member is named by the error itself.
+        // The error itself names an unknown member.
         let at = if path == "." || what.to_string().starts_with("unknown field") {
             String::new()
         } else {
@@ -27,7 +27,7 @@ pub(super) fn read<T: DeserializeOwned>(arguments: Option<Map<String, Value>>) -
     })
 }
 
-/// The schema of the arguments of a tool that takes a module, before what it takes of its own.
+/// The argument schema of a tool that takes a module, followed by the tool's own arguments.
 pub(super) fn schema_with_module(offer: &Offer, own: Value, required: &[&str]) -> Map<String, Value> {
     let mut properties = Map::from_iter([("module".to_owned(), offer.schema())]);
     if let Value::Object(own) = own {
@@ -37,7 +37,7 @@ pub(super) fn schema_with_module(offer: &Offer, own: Value, required: &[&str]) -
     schema(properties, module.into_iter().chain(required.iter().copied()))
 }
 
-/// The schema of the arguments of a tool.
+/// The argument schema of a tool.
 pub(super) fn schema<'a>(
     properties: Map<String, Value>,
     required: impl Iterator<Item = &'a str>,
@@ -50,12 +50,12 @@ pub(super) fn schema<'a>(
     ])
 }
 
-/// What a person said; only that it is there is checked here.
+/// What a person said; only its presence is checked here.
 pub(super) fn required(text: Option<String>, name: &str) -> Result<String, Refusal> {
     text.ok_or_else(|| Refusal::new(format!("`{name}` is required: what the person said, in their own words")))
 }
 
-/// The module as it serves now, for the whole of one call: an edit is known to the next one.
+/// The module as it serves now, for the whole of one call; edits take effect with the next call.
 pub(super) async fn module(
     offer: &Offer,
     snapshots: &Snapshots,

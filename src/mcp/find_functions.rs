@@ -1,4 +1,5 @@
-//! `find_functions`: the functions that fit a request, for an agent that has too many to show its model all.
+//! `find_functions`: the functions that fit a request, for an agent with too many functions to show them all to its
+//! model.
 
 use std::fmt::Write as _;
 
@@ -65,7 +66,7 @@ pub(super) async fn call(
     answered(words(&found), &found)
 }
 
-/// What a model reads that is not shown the structured answer.
+/// The text for a model that does not see the structured answer.
 fn words(found: &Retrieved) -> String {
     if found.tools.is_empty() {
         return "No function fits.".to_owned();

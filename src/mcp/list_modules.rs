@@ -1,4 +1,4 @@
-//! `list_modules`: what can be understood here.
+//! `list_modules`: the modules that can be used.
 
 use rmcp::model::{CallToolResult, Tool};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::answer::json_schema;
 
 pub(super) const NAME: &str = "list_modules";
 
-/// Modules that one answer describes. The others are named as far as an answer names any, and not loaded for it.
+/// Most modules that one answer describes. Further ones are only named, up to the limit of names, and not loaded.
 const DESCRIBED: usize = 100;
 
 const DESCRIPTION: &str = "\

@@ -2,13 +2,13 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `server` | the protocol's requests: what there is, calls, cancellation, how many at once |
+//! | `server` | the protocol's requests: capabilities, calls, cancellation, concurrency |
 //! | `offer` | which modules there are, and the one that a call is about |
-//! | `arguments` | a tool's arguments out of untrusted JSON |
-//! | `find_functions`, `understand`, `list_modules` | one tool each: how it is described, arguments, answer, words |
-//! | `shared` | what those work on, how a tool is described, and how it answers |
+//! | `arguments` | reads a tool's arguments from untrusted JSON |
+//! | `find_functions`, `understand`, `list_modules` | one tool each: description, arguments, answer, text |
+//! | `shared` | state of the tools, their descriptions and answers |
 //! | `resources` | each module's functions as a resource |
-//! | `refusal` | the one table from what went wrong to words for the model that called |
+//! | `refusal` | one table from errors to texts for the calling model |
 //! | `transport` | stdio, and the service that an HTTP server mounts |
 
 mod arguments;

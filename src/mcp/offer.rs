@@ -5,20 +5,20 @@ use serde_json::{Value, json};
 use super::refusal::Refusal;
 use crate::{module::ModuleName, snapshot::Snapshots};
 
-/// Names that an answer lists at most.
+/// Most names that an answer lists.
 const LISTED: usize = 20;
 
 /// The modules that are offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Offer {
-    /// Every module under the root, also those that come later.
+    /// Every module under the root, including future ones.
     All,
-    /// These and no other. At least one.
+    /// Only these; at least one.
     Only(Vec<ModuleName>),
 }
 
 impl Offer {
-    /// No names mean all.
+    /// No names means all.
     #[must_use]
     pub fn of(mut names: Vec<ModuleName>) -> Self {
         names.sort();
@@ -26,7 +26,7 @@ impl Offer {
         if names.is_empty() { Self::All } else { Self::Only(names) }
     }
 
-    /// Sorted.
+    /// Sorted by name.
     pub(super) fn names(&self, snapshots: &Snapshots) -> Vec<ModuleName> {
         match self {
             Self::All => snapshots.on_disk(),
@@ -34,12 +34,12 @@ impl Offer {
         }
     }
 
-    /// Then no call has to say which.
+    /// With a single module, calls need not name it.
     pub(super) fn is_one(&self) -> bool {
         matches!(self, Self::Only(names) if names.len() == 1)
     }
 
-    /// What the argument `module` may be. Names that can change stay out of it: clients keep schemas.
+    /// The schema of the argument `module`. It does not list names that can change, because clients keep schemas.
     pub(super) fn schema(&self) -> Value {
         match self {
             Self::All => json!({"type": "string", "description": "The module's name, as `list_modules` gives it"}),
@@ -53,7 +53,7 @@ impl Offer {
     /// The module that a call means.
     ///
     /// # Errors
-    /// If it names none and there are several, or one that is not offered.
+    /// If the call names none although there are several, or one that is not offered.
     pub(super) fn choose(&self, asked: Option<&str>, snapshots: &Snapshots) -> Result<ModuleName, Refusal> {
         let names = self.names(snapshots);
         let Some(asked) = asked else {

@@ -1,8 +1,8 @@
-//! One table: what went wrong -> what the model that called the tool reads.
+//! One table from errors to what the calling model reads.
 //!
-//! What the caller can mend is told in full; of what failed on this side only that it did, so that no answer can repeat
-//! a path or what a model server said. Both are results of the call (`isError`), which a model sees and can act upon;
-//! errors of the protocol it usually does not.
+//! Errors that the caller can fix are explained in full; of our own failures it only learns that they happened, so that
+//! no answer can reveal a path or a model server's text. Both are results of the call (`isError`), which a model sees
+//! and can act on; it usually does not see protocol errors.
 
 use std::fmt::{self, Display};
 
@@ -16,7 +16,7 @@ use crate::{
     understand::{TurnError, request::RequestError},
 };
 
-/// Longest text, in characters: a caller's own words come back in some of them.
+/// Longest text, in characters: some texts quote the caller's own words.
 const LONGEST: usize = 500;
 
 const INTERNAL: &str = "the service failed; its log tells why";
@@ -36,14 +36,14 @@ impl Refusal {
         Self(text)
     }
 
-    /// A failure of ours, whose cause goes into the log and nowhere else.
+    /// A failure of ours, whose cause is only logged.
     pub(super) fn failure(text: &'static str, cause: &dyn Display) -> Self {
         tracing::error!(cause = %cause, "a call failed");
         Self(text.to_owned())
     }
 
     pub(super) fn panicked() -> Self {
-        // The panic hook has told the log where it was.
+        // The panic hook has already logged the place.
         Self::failure(INTERNAL, &"a tool panicked")
     }
 
@@ -76,7 +76,7 @@ impl Refusal {
         ))
     }
 
-    /// `speech` is the name of the argument that holds what was said.
+    /// `speech` is the name of the argument with the utterance.
     pub(super) fn of_turn(error: &TurnError, speech: &str) -> Self {
         match error {
             TurnError::EmptyUtterance => Self::new(format!("`{speech}` is empty: send what the person said")),

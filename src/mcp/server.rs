@@ -1,4 +1,4 @@
-//! The protocol's requests: what there is, calls, cancellation, how many at once.
+//! The protocol's requests: capabilities, calls, cancellation, concurrency.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -34,19 +34,19 @@ Uptake turns what a person says into validated function calls. `understand` give
 the question to ask; `find_functions` gives the few functions that fit a request; `list_modules` tells what can be \
 understood. Nothing is carried out here: the calls are yours to make.";
 
-/// Who may call, and how many at once.
+/// Decides who may call, and how many calls run at once.
 pub trait Admission: Send + Sync {
-    /// Leave to run a call, until it is dropped; `None` if there are too many. `from` is the request that brought the
-    /// call, where one did.
+    /// Permission to run a call, held until dropped; `None` if too many are running. `from` is the HTTP request that
+    /// brought the call, if there is one.
     fn admit<'a>(&'a self, from: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>>;
 
-    /// Whose work the call is.
+    /// The owner of the call's work.
     fn owner(&self, _: Option<&Parts>) -> Owner {
         Owner::Process
     }
 }
 
-/// So many calls, whoever makes them, and nobody waits.
+/// A fixed number of calls for all callers together; further ones are refused at once.
 impl Admission for Shares {
     fn admit<'a>(&'a self, _: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>> {
         let share = self.try_take(&Owner::Process, 1).map(|share| Box::new(share) as Box<dyn Send + 'a>);
@@ -54,7 +54,7 @@ impl Admission for Shares {
     }
 }
 
-/// The tools, ready to be served on any transport. Cheap to clone; clones share.
+/// The tools, ready to be served on any transport. Clones are cheap and share state.
 #[derive(Clone)]
 pub struct McpServer {
     shared: Arc<Shared>,
@@ -63,7 +63,7 @@ pub struct McpServer {
 }
 
 impl McpServer {
-    /// A call without leave is refused; whoever else serves turns may give it of the same.
+    /// A call without permission is refused; an admission can be shared with other services that run turns.
     #[must_use]
     pub fn new(
         snapshots: Snapshots,
@@ -81,11 +81,11 @@ impl McpServer {
         Self { shared: Arc::new(Shared { snapshots, understander, turns, tokens, options }), tools, admission }
     }
 
-    /// Loads every module that is offered, one after the other, so that no call has to wait for it. One that fails is
-    /// told in the log and by whoever calls for it.
+    /// Loads every offered module, one after the other, so that no call has to wait for it. A failure is logged, and
+    /// reported to calls for the module.
     pub async fn warm_up(&self) {
         for name in self.shared.options.offer.names(&self.shared.snapshots) {
-            // A failure is logged where it happens, and told again to whoever asks for the module.
+            // The failure is logged where it happens, and reported to each call for the module.
             drop(self.shared.snapshots.fresh(&name).await);
         }
     }
@@ -119,7 +119,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
-        // Whoever let the request in says whose it is.
+        // The HTTP layers put the tenant among the request's extensions.
         let from = context.extensions.get::<Parts>();
         let kept_for = from.and_then(|from| from.extensions.get::<conversation::Tenant>()).cloned();
         let kept_for = kept_for.unwrap_or_else(conversation::Tenant::everybody);
@@ -137,7 +137,7 @@ impl ServerHandler for McpServer {
             let Some(_leave) = self.admission.admit(from).await else { return Err(Refusal::busy()) };
             AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(Refusal::panicked()))
         };
-        // The task is the library's, which knows nothing of the connection until its end.
+        // The library runs this task, and does not notice until the end that the connection was closed.
         let waits = from.and_then(|from| from.extensions.get::<Presence>()).cloned();
         let admitted = match waits {
             Some(waits) => waits.waits_for(admitted).boxed(),
@@ -145,7 +145,7 @@ impl ServerHandler for McpServer {
         };
         let result = tokio::select! {
             result = admitted => result,
-            // The call is dropped, and with it all that it waits for. Nobody reads this answer.
+            // Dropping the call also drops everything that it waits for. This answer is not read.
             () = context.ct.cancelled() => Err(Refusal::new("the call was cancelled")),
         };
         Ok(result.unwrap_or_else(Into::into).into())

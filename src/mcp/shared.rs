@@ -1,4 +1,4 @@
-//! What the tools and resources share: what they work on, how a tool is described, and how it answers.
+//! What the tools and resources share: their state, their descriptions, and their answers.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ pub struct McpOptions {
     pub local: bool,
 }
 
-/// What every tool and resource works on.
+/// The state of every tool and resource.
 pub(super) struct Shared {
     pub(super) snapshots: Snapshots,
     pub(super) understander: Understander,
-    /// What a turn does where neither call nor module says otherwise.
+    /// Defaults for turns where neither the call nor the module sets a value.
     pub(super) turns: UnderstandOptions,
-    /// Conversations are their callers' to keep.
+    /// Callers keep their conversations themselves.
     pub(super) tokens: Tokens,
     pub(super) options: McpOptions,
 }
 
-/// A tool of ours: it reads, changes nothing, and reaches nothing but what is configured.
+/// A tool of ours: it only reads, changes nothing, and contacts only what is configured.
 pub(super) fn tool(
     name: &'static str,
     title: &str,
@@ -47,7 +47,7 @@ pub(super) fn tool(
         .with_annotations(annotations)
 }
 
-/// An answer for programs, and in words for whoever reads only those.
+/// An answer for programs, with a text for clients that read only that.
 pub(super) fn answered(words: String, answer: &impl Serialize) -> Result<CallToolResult, Refusal> {
     let structured = serde_json::to_value(answer)
         .map_err(|error| Refusal::failure("the service failed; its log tells why", &error))?;

@@ -1,4 +1,4 @@
-//! Ways to be asked: stdio, any other pair of streams, and a service that an HTTP server mounts.
+//! Transports: stdio, any other pair of streams, and a service that an HTTP server mounts.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::McpServer;
 
-/// Why serving ended before its time.
+/// Why serving ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     #[error("the client did not begin as the Model Context Protocol says: the first request is `initialize`")]
@@ -25,8 +25,8 @@ pub enum ServeError {
     Connection,
 }
 
-/// Speaks with one client over standard input and output until it closes its end or `stop` comes. Nothing else may
-/// write to standard output meanwhile. A message is at most `longest` bytes; a longer one is dropped.
+/// Serves one client over standard input and output until it closes its end or `stop` completes. Nothing else may write
+/// to standard output meanwhile. Messages longer than `longest` bytes are dropped.
 ///
 /// # Errors
 /// If the client does not begin with the protocol, or leaves in the middle of it.
@@ -54,14 +54,14 @@ pub async fn serve(
     let served = async {
         match serve_server(server, transport).await {
             Ok(running) => {
-                // A task that panicked has told the log; whatever ended the conversation, it is over.
+                // A panicked task has already logged it; in any case the conversation is over.
                 drop(running.waiting().await);
                 Ok(())
             }
-            // Started and left alone: some clients only look whether the program runs.
+            // The client closed at once: some only check whether the program starts.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
             Err(ServerInitializeError::TransportError { .. }) => Err(ServeError::Connection),
-            // What it holds is what the client sent, which is nothing for the terminal.
+            // The error contains what the client sent, which must not reach the terminal.
             Err(_) => Err(ServeError::Handshake),
         }
     };
@@ -72,16 +72,16 @@ pub async fn serve(
     }
 }
 
-/// Where HTTP clients look for the protocol.
+/// Path where HTTP clients expect the protocol.
 pub const PATH: &str = "/mcp";
 
 /// Streamable HTTP as a tower service.
 pub type HttpService = StreamableHttpService<McpServer, NeverSessionManager>;
 
-/// Streamable HTTP without sessions, so that there are none to bound, to steal, or to lose when the server starts
-/// again: every request stands alone, its answer is one JSON document, and a client that leaves stops its call.
+/// Streamable HTTP without sessions, so that there are none to limit, to steal, or to lose at a restart: every request
+/// is independent, its answer is one JSON document, and a client that leaves stops its call.
 ///
-/// A request is at most `body_bytes` long. Which hosts and origins are heard is for the HTTP server that mounts it.
+/// A request is at most `body_bytes` long. The HTTP server that mounts the service checks hosts and origins.
 #[must_use]
 pub fn http_service(server: McpServer, body_bytes: usize) -> HttpService {
     let config = StreamableHttpServerConfig::default()

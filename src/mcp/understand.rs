@@ -1,4 +1,4 @@
-//! `understand`: an utterance as validated calls, as a question, or as none of the module's business.
+//! `understand`: an utterance as validated calls, as a question, or as outside the module's scope.
 
 use std::fmt::Write as _;
 
@@ -121,7 +121,7 @@ pub(super) async fn call(
     answered(words(&understood), &understood)
 }
 
-/// A server that was started as a local one asks no model server, whatever module or caller want.
+/// A server started as local asks no model server, whatever the module or the caller wants.
 fn strategy_of(asked: Option<StrategyName>, local: bool) -> Result<Option<StrategyName>, Refusal> {
     match asked {
         _ if !local => Ok(asked),
@@ -133,7 +133,7 @@ fn strategy_of(asked: Option<StrategyName>, local: bool) -> Result<Option<Strate
     }
 }
 
-/// What a model reads that is not shown the structured answer.
+/// The text for a model that does not see the structured answer.
 fn words(understood: &Understanding) -> String {
     let uptake = &understood.uptake;
     let how = format!("confidence {}, decided by {}", uptake.confidence, uptake.decided_by);
@@ -163,7 +163,7 @@ fn words(understood: &Understanding) -> String {
             }
         }
     }
-    // For whoever reads only the words: without it the reply would begin anew.
+    // For clients that read only the text: without the state the reply would begin a new conversation.
     if let (Some(state), Some(_)) = (&uptake.state, &uptake.question) {
         let _ = write!(text, "\nstate for the reply: {state}");
     }

@@ -1,4 +1,5 @@
-//! A module out of the functions that a request brings, with what another module knows of those of the same name.
+//! Makes a module from the functions that a request contains, with what another module knows about functions of the
+//! same name.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +10,11 @@ use super::{
     RecognizerKind, Settings, Slot, files::SCHEMA_FILES, findings::Findings, load::assemble, source::SourceFile,
 };
 
-/// What the functions of one request may be at most: they are a stranger's, and compiled while a client waits.
+/// Limits for the functions of one request: they come from a stranger and are compiled while a client waits.
 #[must_use]
 pub fn ad_hoc_limits(limits: &Limits) -> Limits {
     Limits {
-        // As many tools as the `OpenAI` API takes.
+        // The `OpenAI` API takes as many tools.
         functions: limits.functions.min(128),
         slots: limits.slots.min(200),
         schema_nodes: limits.schema_nodes.min(2_000),
@@ -24,9 +25,9 @@ pub fn ad_hoc_limits(limits: &Limits) -> Limits {
     }
 }
 
-/// The function of `known` that somebody else's tool stands for: that of its name, or of the name within what a library
-/// puts around names (`mcp__bank__transfer`, `bank_transfer_money`, `functions.transfer`). Whatever it takes besides
-/// would be another function of that name.
+/// The function of `known` that a client's tool stands for: the one with its name, or the one whose name it contains
+/// between parts that a library adds (`mcp__bank__transfer`, `bank_transfer_money`, `functions.transfer`). A tool with
+/// additional parameters is another function of that name.
 #[must_use]
 pub fn own_function(known: &Module, name: &str, parameters: Option<&Value>) -> Option<FunctionId> {
     let takes: Vec<&str> = properties(parameters).collect();
@@ -41,7 +42,7 @@ pub fn own_function(known: &Module, name: &str, parameters: Option<&Value>) -> O
         let function = known.function(*id);
         [&function.name, &function.wire_name].into_iter().any(|own| stands_within(name, own))
     });
-    // "get_forecast" is more than "get".
+    // Prefers the longest name: "get_forecast" over "get".
     within.filter(is_own).max_by_key(|id| known.function(*id).name.len())
 }
 
@@ -50,8 +51,8 @@ fn properties(parameters: Option<&Value>) -> impl Iterator<Item = &str> {
     properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str))
 }
 
-/// Whether `name` is `own` with something before or behind it. One word is a part of many names; so one is only found
-/// at a mark that names themselves do not have.
+/// True if `name` is `own` with something before or after it. A single word is part of many names, so it counts only
+/// next to a separator that names themselves do not have.
 fn stands_within(name: &str, own: &str) -> bool {
     let has_several_words = own.contains(['_', '-', '.']) || own.chars().skip(1).any(char::is_uppercase);
     let parts = |edge: &str, is_before: bool| {
@@ -68,14 +69,14 @@ fn stands_within(name: &str, own: &str) -> bool {
         && name.match_indices(own).any(|(at, own)| parts(&name[..at], true) && parts(&name[at + own.len()..], false))
 }
 
-/// Makes a module of `functions`, each as the `OpenAI` API has it (`name`, `description`, `parameters`).
+/// Makes a module of `functions`, each in the format of the `OpenAI` API (`name`, `description`, `parameters`).
 ///
-/// A function whose name `known` has too, or that is its [own](own_function), brings from there its exemplars, and for
-/// slots at the same path the recognizers and the questions, and the descriptions, formats and bounds that it lacks; the settings and prompts are `known`'s. No other function
-/// of `known` is in the module.
+/// If `known` has a function of the same name, or one that is its [own](own_function), the new function takes over its
+/// exemplars, the recognizers and questions of slots at the same path, and the descriptions, formats and bounds that it
+/// lacks. Settings and prompts come from `known`. The module has no other functions of `known`.
 ///
 /// # Errors
-/// Everything that was found if one finding is an error; pointers start with the position in `functions`.
+/// All findings, if one of them is an error; pointers start with the position in `functions`.
 pub fn ad_hoc(
     name: ModuleName,
     functions: &[Value],
@@ -98,7 +99,7 @@ pub fn ad_hoc(
     Ok(module)
 }
 
-/// What a schema says of a value beside its type. None of it takes more than the type does.
+/// What a schema says about a value besides its type. None of it allows values that the type does not.
 const TOLD: [&str; 14] = [
     "description",
     "format",
@@ -115,10 +116,10 @@ const TOLD: [&str; 14] = [
     "maxItems",
     "uniqueItems",
 ];
-/// Levels of objects and lists that are completed.
+/// Depth of objects and lists down to which schemas are completed.
 const DEEPEST: usize = 16;
 
-/// The function with what the other module's function of its name says of the same properties, where it says less.
+/// The function, completed by what the other module's function of its name says about the same properties.
 fn completed(function: &Value, known: Option<&Module>) -> Value {
     let mut function = function.clone();
     let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -143,7 +144,7 @@ fn complete(schema: &mut Value, from: &Value, depth: usize) {
     }
     let has_choices = schema.contains_key("enum");
     for key in TOLD {
-        // Where the client lists choices of its own, only their description is missing.
+        // If the client lists its own choices, only their description may be missing.
         if (key == "description" || !has_choices)
             && schema.get(key).is_none_or(|own| own.as_str() == Some(""))
             && let Some(told) = from.get(key)
@@ -165,7 +166,7 @@ fn complete(schema: &mut Value, from: &Value, depth: usize) {
     }
 }
 
-/// A module that can do nothing: for whoever only talks.
+/// A module without functions: for clients that only talk.
 fn nothing(name: ModuleName) -> Module {
     Module {
         version: blake3::hash(name.as_str().as_bytes()).to_hex().to_string(),
@@ -194,7 +195,7 @@ fn graft(module: &mut Module, known: &Module) {
                 brought.bind(slot, same, recognizers);
             }
         }
-        // Whoever brings the function calls it; one that is brought for the module's sake keeps its endpoint.
+        // The service calls the function only if `known` gives it an endpoint.
         function.endpoint.clone_from(&from.endpoint);
         if from.effect.from <= function.effect.from {
             function.effect = from.effect;
@@ -214,7 +215,7 @@ fn graft(module: &mut Module, known: &Module) {
     module.version = hasher.finalize().to_hex().to_string();
 }
 
-/// The new name of a function of `known`, if it was brought.
+/// The new name of a function of `known`, if the request contains it.
 fn renamed(name: &str, known: &Module, brought: &[Function]) -> Option<String> {
     let id = known.function_named(name)?;
     let is_it = |function: &&Function| {
@@ -223,15 +224,16 @@ fn renamed(name: &str, known: &Module, brought: &[Function]) -> Option<String> {
     brought.iter().find(is_it).map(|function| function.name.clone())
 }
 
-/// Recognizers of another module, as they are taken over.
+/// Recognizers that are taken over from another module.
 struct Brought<'a> {
     known: &'a Module,
-    /// From the other module's to the new one's.
+    /// From identifiers of the other module to those of the new one.
     ids: BTreeMap<RecognizerId, RecognizerId>,
 }
 
 impl Brought<'_> {
-    /// What the other module's authors chose for the slot comes first; what its own schema says is kept behind.
+    /// Recognizers that the other module's authors chose for the slot come first; those of the slot's own schema
+    /// follow.
     fn bind(&mut self, slot: &mut Slot, same: &Slot, recognizers: &mut Vec<Recognizer>) {
         let mut bound: Vec<RecognizerId> = same.recognizers.iter().map(|id| self.take(*id, recognizers)).collect();
         let implied = std::mem::take(&mut slot.recognizers);
@@ -267,7 +269,7 @@ fn are_alike(one: &Recognizer, other: &Recognizer) -> bool {
         }
 }
 
-/// The exemplar, its slots pointing into the new function; a slot that it lacks stays a label.
+/// The exemplar with its slots pointing into the new function; a slot that the function lacks stays a label.
 fn moved(exemplar: &Exemplar, from: &Function, to: &Function) -> Exemplar {
     let pieces = exemplar.pieces.iter().map(|piece| match piece {
         Piece::Text(text) => Piece::Text(text.clone()),

@@ -1,4 +1,4 @@
-//! Warnings of what will go wrong with a person, though every file is right by itself.
+//! Warnings about what will go wrong in conversations, although every file is correct by itself.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,15 +9,15 @@ use super::{
 };
 use crate::text::fold;
 
-/// Exemplars that have to show a slot of any words, for its place in a sentence to be known.
+/// Number of exemplars with a free-text slot from which on its place in a sentence counts as known.
 const ENOUGH_FRAMES: usize = 2;
-/// Expressions that are compared with one another at most, over all functions.
+/// Greatest number of expressions that are compared with one another, over all functions.
 const MOST_EXPRESSIONS: usize = 50_000;
-/// Words of an expression within which another one is looked for at most.
+/// Greatest number of words of an expression in which other expressions are looked for.
 const MOST_WORDS: usize = 8;
 
-/// Looks at every function as a whole. `schema_file` is the name of the schema, `pointers` say where in it each
-/// function is.
+/// Checks every function as a whole. `schema_file` is the name of the schema; `pointers` give each function's place in
+/// it.
 pub(super) fn give(
     (schema_file, pointers): (&str, &[String]),
     functions: &[Function],
@@ -48,7 +48,7 @@ pub(super) fn give(
     }
 }
 
-/// The expressions of a list.
+/// Number of expressions of a list, labels included.
 fn size(recognizer: &Recognizer) -> usize {
     match &recognizer.kind {
         RecognizerKind::List(list) => list.instances.iter().map(|instance| 1 + instance.expressions.len()).sum(),
@@ -56,7 +56,7 @@ fn size(recognizer: &Recognizer) -> usize {
     }
 }
 
-/// A slot of any words that hardly any exemplar shows: where its value begins and ends is a guess.
+/// Warns of a free-text slot that hardly any exemplar shows: where its value begins and ends is a guess.
 fn few_frames(function: &Function, findings: &mut Findings) {
     if function.exemplars.is_empty() {
         return;
@@ -84,7 +84,7 @@ fn few_frames(function: &Function, findings: &mut Findings) {
     }
 }
 
-/// A function that nothing has to be said for, though every exemplar says something.
+/// Warns of a function that requires no value, though every exemplar contains one.
 fn calls_unasked(file: &str, pointer: &str, function: &Function, findings: &mut Findings) {
     let says_something = |pieces: &[Piece]| pieces.iter().any(|piece| matches!(piece, Piece::Slot { .. }));
     let is_optional = !function.slots.is_empty() && !function.slots.iter().any(|slot| slot.required);
@@ -97,7 +97,7 @@ fn calls_unasked(file: &str, pointer: &str, function: &Function, findings: &mut 
     }
 }
 
-/// A list whose labels the slot does not take: on a boolean, or outside its choices.
+/// Warns of a list whose labels the slot does not accept: on a boolean, or outside its choices.
 fn list_of_another_kind(function: &Function, slot: &Slot, (name, list): (&str, &ListSpec), findings: &mut Findings) {
     let place = Place::ROOT.key("recognizers");
     let place = place.key(name);
@@ -127,13 +127,13 @@ fn list_of_another_kind(function: &Function, slot: &Slot, (name, list): (&str, &
     }
 }
 
-/// What a label and a choice have in common that are made the same on the way into a call.
+/// The form in which a label and a choice are compared, as when a call is made.
 fn squeezed(value: &serde_json::Value) -> String {
     super::squeeze(&value.as_str().map_or_else(|| value.to_string(), fold))
 }
 
-/// An expression of a slot's list that is one of its own and one of another slot's list: "king size bed", where "bed"
-/// and "king size" are known. It is found where both are said.
+/// Warns of an expression of a slot's list that consists of expressions of its own list and of another slot's list, as
+/// "king size bed" does where "bed" and "king size" are known. It is found where both are said.
 fn swallowed_phrases(function: &Function, recognizers: &[Recognizer], findings: &mut Findings) {
     let mut owners: HashMap<String, (&str, SlotId)> = HashMap::new();
     let mut all: Vec<(String, &str, SlotId)> = Vec::new();
@@ -147,7 +147,7 @@ fn swallowed_phrases(function: &Function, recognizers: &[Recognizer], findings: 
                 for expression in instance.expressions.iter().cloned().chain(label) {
                     let folded = fold(&expression.replace(['_', '-'], " "));
                     owners.entry(folded.clone()).or_insert((&recognizer.name, id));
-                    // A label is what the author means, whatever is in it.
+                    // A label is intended by the author, whatever it contains.
                     if !is_label(&expression) {
                         all.push((folded, &recognizer.name, id));
                     }

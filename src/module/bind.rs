@@ -1,13 +1,13 @@
-//! Which recognizers may find a slot's values.
+//! Decides which recognizers may find a slot's values.
 //!
-//! What the author says comes first: `module.toml` alone decides if it names one, then `recognizers.json`. Without
-//! either, in this order, all that apply: the recognizer that `format` means; the defined recognizers whose name is the
-//! slot's; what its type means (integer; number, money and percent; boolean); and for a text whose name or description
-//! says so without doubt, date, time, date and time, duration, email, phone or URL. The choices of the schema are
-//! always a recognizer too, `enum`, and make the guesses by name unnecessary.
+//! The author's choice comes first: `module.toml` alone decides if it names a recognizer, then `recognizers.json`.
+//! Without either, all that apply are bound, in this order: the recognizer that `format` means; the defined recognizers
+//! with the slot's name; those of its type (integer; number, money and percent; boolean); and for a text whose name or
+//! description says so without doubt, date, time, date and time, duration, email, phone or URL. The choices of the
+//! schema are always a recognizer too, `enum`, and make the guesses by name unnecessary.
 //!
-//! **By name** means: the words of the recognizer's name are the last words of the slot's path, singular and plural
-//! being one: `city` finds `city`, `cities[]`, `departure_city` and `address.city`, and `DishName` finds
+//! **By name** means: the words of the recognizer's name are the last words of the slot's path, where singular and
+//! plural are the same: `city` finds `city`, `cities[]`, `departure_city` and `address.city`, and `DishName` finds
 //! `dishes[].name`. The longest such name comes first. `city` does not find `location`: bind that in
 //! `recognizers.json`.
 
@@ -27,16 +27,16 @@ use crate::{
     },
 };
 
-/// The recognizers of a module while its slots are bound: defined ones first, implicit ones as they are needed.
+/// The recognizers of a module while its slots are bound: defined ones first, then implicit ones as they are needed.
 pub(super) struct Binder {
     recognizers: Vec<Recognizer>,
     used: Vec<bool>,
     by_name: HashMap<String, RecognizerId>,
     by_squeezed: HashMap<String, RecognizerId>,
-    /// Singular words of a defined recognizer's name, joined; where two are the same, the first.
+    /// By the singular words of a defined recognizer's name, joined; of two equal names the first counts.
     by_words: HashMap<String, RecognizerId>,
     builtins: HashMap<(Builtin, SlotReading), RecognizerId>,
-    /// By the sorted choices.
+    /// By their sorted choices.
     enums: HashMap<String, RecognizerId>,
 }
 
@@ -64,8 +64,8 @@ impl Binder {
         binder
     }
 
-    /// The recognizer that an author means by `name`: a defined one as written, one that differs in case and
-    /// separators, a built-in one.
+    /// The recognizer that an author means by `name`: a defined one with exactly this name, else one whose name differs
+    /// only in case and separators, else a built-in one.
     pub(super) fn named(&mut self, name: &str) -> Option<RecognizerId> {
         let defined = self.by_name.get(name).or_else(|| self.by_squeezed.get(&squeeze(name))).copied();
         defined.or_else(|| Builtin::named(name).map(|builtin| self.builtin(builtin)))
@@ -84,8 +84,8 @@ impl Binder {
         defined.chain(Builtin::ALL.iter().map(|builtin| builtin.name().to_owned())).collect()
     }
 
-    /// Fills `slot.recognizers`. `said` is what the author bound it to, empty if nothing; `reading` is what the slot
-    /// wants of built-in ones.
+    /// Fills `slot.recognizers`. `said` holds the recognizers that the author bound to it, if any; `reading` is how the
+    /// slot wants built-in ones to read.
     pub(super) fn bind(&mut self, slot: &mut Slot, said: &[RecognizerId], reading: SlotReading) {
         let mut bound: Vec<RecognizerId> = said.to_vec();
         let choices = self.choices(slot);
@@ -104,7 +104,7 @@ impl Binder {
             }
         }
         if slot.kind == SlotKind::Boolean && !said.is_empty() {
-            // Phrases of the author's own stand beside yes and no.
+            // The author's own phrases are added to yes and no.
             bound.push(self.builtin(Builtin::Boolean));
         }
         if slot.kind == SlotKind::Boolean {
@@ -147,7 +147,7 @@ impl Binder {
         id
     }
 
-    /// Makes booleans of the labels `"true"` and `"false"` of a list, if it has no others.
+    /// Turns the labels `"true"` and `"false"` of a list into booleans, if it has no others.
     fn make_boolean(&mut self, id: RecognizerId) {
         let RecognizerKind::List(list) = &mut self.recognizers[id.index()].kind else { return };
         let read: Option<Vec<bool>> = list.instances.iter().map(|instance| truth(&instance.label)).collect();
@@ -156,7 +156,7 @@ impl Binder {
         }
     }
 
-    /// The recognizer that reads as the slot wants it; the same one unless it is built in.
+    /// The recognizer that reads as the slot wants; recognizers that are not built in stay the same.
     fn read_as(&mut self, id: RecognizerId, reading: SlotReading) -> RecognizerId {
         match self.recognizers[id.index()].kind {
             RecognizerKind::Builtin(builtin) => self.builtin_read_as(builtin, reading.of(builtin)),
@@ -169,7 +169,7 @@ impl Binder {
         let is_label = |choice: &&Value| match choice {
             Value::String(text) => !text.trim().is_empty(),
             Value::Number(_) => true,
-            // The built-in one knows more words for these.
+            // The built-in recognizer knows more words for booleans.
             Value::Bool(_) => slot.kind != SlotKind::Boolean,
             _ => false,
         };
@@ -219,7 +219,7 @@ impl Binder {
         fits.then(|| self.builtin(builtin))
     }
 
-    /// Defined recognizers whose name is the end of the slot's path, the longest first.
+    /// Defined recognizers whose name matches the end of the slot's path, the longest first.
     fn by_label(&self, slot: &Slot) -> Vec<RecognizerId> {
         if self.by_words.is_empty() {
             return Vec::new();
@@ -235,7 +235,7 @@ impl Binder {
             .flatten()
             .map(|word| singular(&word).into_owned())
             .collect();
-        // Names of more words than this are sentences.
+        // Longer names are sentences.
         let from = path.len().saturating_sub(6);
         (from..path.len())
             .filter_map(|start| self.by_words.get(&path[start..].concat()).copied())
@@ -286,7 +286,7 @@ impl Binder {
     }
 }
 
-/// What may be read for a slot by its type. What is measured is no sum and no share.
+/// The built-in recognizers that a slot's type allows. A measured quantity is neither a sum nor a share.
 fn allowed(reading: SlotReading) -> &'static [Builtin] {
     match reading.unit.map(Unit::dimension) {
         None | Some(Dimension::Money) => &Builtin::ALL,
@@ -294,7 +294,7 @@ fn allowed(reading: SlotReading) -> &'static [Builtin] {
     }
 }
 
-/// The boolean that a label is, or is the word for.
+/// The boolean that a label is or names.
 fn truth(label: &Value) -> Option<bool> {
     label.as_bool().or_else(|| match label.as_str()? {
         "true" => Some(true),
@@ -303,8 +303,8 @@ fn truth(label: &Value) -> Option<bool> {
     })
 }
 
-/// What the name or the description of a text says without doubt. Nothing, if the schema's own `pattern` refuses what
-/// the recognizer would give.
+/// What the name or the description of a text says without doubt; `None` if the schema's own `pattern` would refuse the
+/// recognizer's values.
 fn guess(slot: &Slot) -> Option<Builtin> {
     let builtin = guess_by_name(slot.label()).or_else(|| guess_by_description(&slot.description))?;
     let Some(sample) = builtin.sample() else { return Some(builtin) };
@@ -360,7 +360,7 @@ fn guess_by_description(description: &str) -> Option<Builtin> {
     }
 }
 
-/// `PepperoniPizza` as people say it: `pepperoni pizza`. `None` where no word begins inside.
+/// `PepperoniPizza` as people say it: `pepperoni pizza`. `None` if the label has only one word.
 fn spelt_out(label: &str) -> Option<String> {
     let is_camel = label.chars().all(char::is_alphabetic) && is_camel_case(label);
     let words = name_words(label);
@@ -382,7 +382,7 @@ mod tests {
         names.iter().map(recognizer).collect()
     }
 
-    /// Binds the properties; gives `path: recognizers`.
+    /// Binds the properties; returns `path: recognizers`.
     fn bound(names: &[&str], properties: &Value) -> Vec<String> {
         let parameters = json!({"type": "object", "properties": properties});
         let mut slots = slots::flatten(&parameters, "", ("f", ""), &Limits::default(), &mut Findings::new());

@@ -1,10 +1,10 @@
-//! The built-in recognizers: everything that is known of each, but how it reads.
+//! The built-in recognizers: everything about them except how they read.
 
 use serde::{Deserialize, Serialize};
 
 use super::squeeze;
 
-/// What Uptake finds by itself, and the canonical JSON value that it gives.
+/// The values that Uptake recognizes by itself, each with its canonical JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Builtin {
@@ -53,7 +53,7 @@ impl Builtin {
         Self::Boolean,
     ];
 
-    /// The name by which `recognizers.json` and answers call it.
+    /// The name that `recognizers.json` and answers use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,7 +73,8 @@ impl Builtin {
         }
     }
 
-    /// The built-in of this name, `squeeze`d, with the usual other names (`int`, `date-time`, `uri`, `tel`).
+    /// The built-in recognizer with this name (already passed through `squeeze`) or another usual name (`int`,
+    /// `date-time`, `uri`, `tel`).
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let squeezed = squeeze(name);
@@ -90,8 +91,8 @@ impl Builtin {
         })
     }
 
-    /// Words for its values. Mostly digits, so that they are found in any language; each is read by the recognizer
-    /// itself, and what it does not find is passed over.
+    /// Typical words for its values. Most are digits, so that they are found in any language; the recognizer itself
+    /// reads each of them, and those that it does not find are skipped.
     #[must_use]
     pub const fn typical_words(self) -> &'static [&'static str] {
         match self {
@@ -111,7 +112,7 @@ impl Builtin {
         }
     }
 
-    /// A value that a text may be, as it gives it; `None` where it gives no texts.
+    /// An example of its values, if they are texts; else `None`.
     #[must_use]
     pub const fn sample(self) -> Option<&'static str> {
         match self {
@@ -126,7 +127,7 @@ impl Builtin {
         }
     }
 
-    /// What people who read figures call the slots that it fills.
+    /// The group of slots under which figures count its values.
     #[must_use]
     pub const fn group(self) -> SlotGroup {
         match self {
@@ -141,15 +142,15 @@ impl Builtin {
     }
 }
 
-/// What a slot takes, as people who read figures tell slots apart.
+/// Groups of slots by what they take, for figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlotGroup {
-    /// Any words: nothing recognizes it.
+    /// Free text: no recognizer finds it.
     Text,
     /// One of a list or of the schema's choices.
     List,
-    /// What a regular expression of the author's matches.
+    /// Matched by a regular expression of the author's.
     Pattern,
     Number,
     Money,

@@ -1,4 +1,4 @@
-//! The rules that span files: which function, slot and recognizer a name in one file means in another.
+//! The rules across files: which function, slot and recognizer a name in another file means.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::text::fold;
 
-/// Checks the names of the functions, and gives each its wire name.
+/// Checks the names of the functions and gives each function its wire name.
 pub(super) fn wire_names(file: &str, functions: &[SourceFunction], findings: &mut Findings) -> Vec<String> {
     let mut first: HashMap<&str, &str> = HashMap::with_capacity(functions.len());
     for function in functions {
@@ -27,7 +27,7 @@ pub(super) fn wire_names(file: &str, functions: &[SourceFunction], findings: &mu
             findings.push(found.hint(format!("the other one is at `{other}`; rename one of them")));
         }
     }
-    // Names that fit as they are keep themselves; the others make room.
+    // Names that fit stay unchanged; the others must differ from them.
     let mut taken: HashSet<String> =
         functions.iter().filter(|function| fits_wire(&function.name)).map(|function| function.name.clone()).collect();
     let mut wire = Vec::with_capacity(functions.len());
@@ -61,7 +61,7 @@ fn fits_wire(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
-/// The name with `_` for what doesn't fit, and whether no letter was lost.
+/// The name with `_` for characters that do not fit, and whether all letters were kept.
 fn readable(name: &str) -> (String, bool) {
     let mut lossless = true;
     let mapped = name
@@ -86,7 +86,7 @@ fn hashed(readable: &str, name: &str) -> String {
     if kept.is_empty() { format!("fn_{hash}") } else { format!("{kept}_{hash}") }
 }
 
-/// Finds functions by the names that other files use.
+/// Finds functions by the names that other files use for them.
 pub(super) struct FunctionNames {
     by_name: HashMap<String, FunctionId>,
     by_wire: HashMap<String, FunctionId>,
@@ -94,7 +94,7 @@ pub(super) struct FunctionNames {
     by_last_segment: HashMap<String, Vec<FunctionId>>,
 }
 
-/// What a name means.
+/// The functions that a name may mean.
 pub(super) enum Found {
     One(FunctionId),
     Several(Vec<FunctionId>),
@@ -119,7 +119,8 @@ impl FunctionNames {
         names
     }
 
-    /// By exact name, wire name, name without case and separators, last dotted segment of either side.
+    /// Looks for the exact name, the wire name, the name without case and separators, and the last dotted segment of
+    /// either side, in this order.
     pub(super) fn find(&self, name: &str) -> Found {
         if let Some(&id) = self.by_name.get(name).or_else(|| self.by_wire.get(name)) {
             return Found::One(id);
@@ -137,7 +138,7 @@ impl FunctionNames {
         }
     }
 
-    /// [`Self::find`], or a finding.
+    /// Like [`Self::find`]; a name that does not mean exactly one function becomes a finding.
     fn find_or_report(
         &self,
         name: &str,
@@ -165,14 +166,14 @@ impl FunctionNames {
     }
 }
 
-/// Gives the functions their exemplars.
+/// Adds their exemplars to the functions.
 pub(super) fn exemplars(
     groups: Vec<Group>,
     functions: &mut [Function],
     names: &FunctionNames,
     findings: &mut Findings,
 ) {
-    // Folded template of a normal exemplar to the first function that has it.
+    // From the folded template of a normal exemplar to the first function that has it.
     let mut owners: HashMap<String, FunctionId> = HashMap::new();
     let mut own: HashSet<(FunctionId, String)> = HashSet::new();
     for group in groups {
@@ -191,7 +192,7 @@ pub(super) fn exemplars(
             let text = folded(&source.template);
             let context = source.context_frame.as_deref().unwrap_or_default();
             let slot = source.context_slot.as_deref().unwrap_or_default();
-            // Each example of one template teaches something.
+            // Several examples of one template all teach something.
             let said = source.utterance.as_deref().map(folded).unwrap_or_default();
             let key = format!("{:?} {context} {slot} {text} {said}", source.mode);
             if !own.insert((id, key)) {
@@ -221,7 +222,7 @@ pub(super) fn exemplars(
     }
 }
 
-/// A template for comparison: folded, spaces joined.
+/// A template in the form in which templates are compared: folded, white space collapsed.
 fn folded(template: &str) -> String {
     fold(template).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -241,7 +242,7 @@ fn check_arguments(
     }
 }
 
-/// Takes a template apart. Only `<name>` is a slot; any other `<` or `>` is text.
+/// Splits a template into pieces. Only `<name>` is a slot; any other `<` or `>` is text.
 fn pieces(
     template: &str,
     function: &Function,
@@ -265,7 +266,7 @@ fn pieces(
                 None => {
                     let known = find_slot(function, label);
                     labels.insert(label.to_owned(), known);
-                    // A label with spaces is a slot only if there is one; `<` in prose stays prose.
+                    // A label with spaces is a slot only if the function has it; `<` in prose stays prose.
                     if !label.contains(' ') || known.is_some() {
                         check_label(label, known, function, place, findings);
                     }
@@ -331,12 +332,12 @@ fn check_label(label: &str, slot: Option<SlotId>, function: &Function, place: &P
     }
 }
 
-/// What `recognizers.json` binds slots to.
+/// The slots that `recognizers.json` binds to recognizers.
 #[derive(Default)]
 pub(super) struct Bindings {
     /// By squeezed label or path.
     plain: HashMap<String, usize>,
-    /// By function, and squeezed label or path.
+    /// By function and squeezed label or path.
     scoped: HashMap<(FunctionId, String), usize>,
     entries: Vec<Binding>,
 }
@@ -373,7 +374,7 @@ impl Bindings {
                     Found::One(id) => {
                         bindings.scoped.entry((id, squeeze(slot))).or_insert(entry);
                     }
-                    // A slot of a frame (`me.test.Dish.name`), which is a part of functions and none itself.
+                    // A slot of a frame (`me.test.Dish.name`): a frame is a part of functions, not a function.
                     Found::None if function.contains('.') && !slot.contains('.') => {
                         bindings.plain.entry(squeeze(slot)).or_insert(entry);
                     }
@@ -385,7 +386,7 @@ impl Bindings {
         bindings
     }
 
-    /// What the slot is bound to; empty if to nothing.
+    /// The recognizers that the slot is bound to; empty if there are none.
     pub(super) fn of(&mut self, function: FunctionId, slot: &super::Slot, binder: &mut Binder) -> Vec<RecognizerId> {
         if self.entries.is_empty() {
             return Vec::new();
@@ -418,8 +419,8 @@ impl Bindings {
     }
 }
 
-/// Looks up the names in `module.toml`; its functions and slots get their own names (a slot its path), its questions go
-/// to the slots, its rules are read. Gives the recognizers that it binds slots to.
+/// Looks up the names in `module.toml`. Functions and slots are then keyed by their own names (a slot by its path),
+/// slots get their questions, and rules are read. Returns the recognizers that it binds slots to.
 pub(super) fn settings(
     settings: &mut Settings,
     functions: &mut [Function],
@@ -480,7 +481,7 @@ pub(super) fn settings(
     overrides
 }
 
-/// Looks up which function each function changes the calls of.
+/// Resolves for each function the function whose calls it changes.
 fn changed(settings: &mut Settings, functions: &[Function], names: &FunctionNames, findings: &mut Findings) {
     let functions_at = Place::ROOT.key("functions");
     for (name, own) in &mut settings.functions {

@@ -1,4 +1,4 @@
-//! What an author declares for conversations: words, rules, and what slots share.
+//! What an author declares for conversations: wordings, rules, and what slots share.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::{
     settings::{FunctionSettings, RuleSettings, SlotSettings, Wording},
 };
 
-/// Reads the rules of a function, and gives the marks in its confirmation the paths of their slots.
+/// Reads the rules of a function, and replaces the marks in its confirmation by the paths of their slots.
 pub(super) fn function(own: &mut FunctionSettings, function: &Function, place: &Place<'_>, findings: &mut Findings) {
     let rules_at = place.key("rules");
     for (index, rule) in own.rules.iter_mut().enumerate() {
@@ -53,7 +53,7 @@ fn rule(own: &mut RuleSettings, function: &Function, place: &Place<'_>, findings
     }
 }
 
-/// The text with the path of its slot in each mark.
+/// The text with each mark replaced by the path of its slot.
 fn marked(text: &str, function: &Function, place: &Place<'_>, findings: &mut Findings) -> String {
     let mut written = String::with_capacity(text.len());
     for run in runs(text) {
@@ -74,7 +74,7 @@ fn marked(text: &str, function: &Function, place: &Place<'_>, findings: &mut Fin
     written
 }
 
-/// Drops words that say nothing, and tells what is declared in vain.
+/// Drops blank wordings, and reports declarations that have no effect.
 pub(super) fn slot(own: &mut SlotSettings, slot: &Slot, place: &Place<'_>, findings: &mut Findings) {
     for wording in [&mut own.question, &mut own.invalid] {
         *wording = wording.take().and_then(|wording| wording.mapped(str::to_owned));
@@ -93,7 +93,7 @@ pub(super) fn slot(own: &mut SlotSettings, slot: &Slot, place: &Place<'_>, findi
     }
 }
 
-/// Slots that are declared to hold the same thing have to be able to.
+/// Reports slots that are declared to hold the same thing but cannot.
 pub(super) fn shared(settings: &Settings, functions: &[Function], findings: &mut Findings) {
     let mut first: HashMap<&str, (&Function, &Slot)> = HashMap::new();
     let functions_at = Place::ROOT.key("functions");

@@ -1,4 +1,4 @@
-//! What is wrong with a module, where, and what would fix it.
+//! What is wrong with a module, where it is, and what would fix it.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Refuses the module.
+    /// The module is refused.
     Error,
-    /// The module serves; something that was written has no effect or is probably not meant.
+    /// The module is served, but something in it has no effect or is probably not intended.
     Warning,
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One finding. `code` is stable and made for programs, `message` and `hint` for people.
+/// One finding. `code` is stable and meant for programs, `message` and `hint` for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     pub severity: Severity,
@@ -30,9 +30,9 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// Relative to the module's directory.
     pub file: String,
-    /// JSON pointer into the file (`""` = the whole); for TOML the same over its tables.
+    /// JSON pointer into the file (`""`: the whole file); for TOML a pointer over its tables.
     pub pointer: String,
-    /// From 1, where the parser gives them.
+    /// Counted from 1, if the parser gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,21 +72,21 @@ impl Diagnostic {
         }
     }
 
-    /// What would fix it.
+    /// Sets the hint: what would fix it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// [`Self::hint`] where there is one to give.
+    /// [`Self::hint`] if there is a hint.
     #[must_use]
     pub fn hint_if(mut self, hint: Option<String>) -> Self {
         self.hint = hint;
         self
     }
 
-    /// Line and column, both from 1.
+    /// Sets line and column, both counted from 1.
     #[must_use]
     pub fn at(mut self, line: usize, column: usize) -> Self {
         self.line = Some(line);
@@ -116,7 +116,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Everything found in one module, in the order of files and places.
+/// All findings about one module, in the order of files and places.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Diagnostics(pub Vec<Diagnostic>);

@@ -1,5 +1,5 @@
-//! Everything that an author writes for a module: read as a whole, checked before anything is written, written file by
-//! file, each of them at once.
+//! All files that an author writes for a module: read together, checked before anything is written, and written one by
+//! one, each atomically.
 
 use std::{
     collections::BTreeMap,
@@ -18,17 +18,17 @@ use super::{
     source::SourceFile,
 };
 
-/// What is measured, and read by nobody who understands.
+/// Files with test cases: evaluation reads them, but understanding never does.
 pub const CASES_FILES: [&str; 3] = ["cases.jsonl", "cases.json", "dialogues.jsonl"];
 
 /// The files of a module, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files(BTreeMap<String, Vec<u8>>);
 
-/// A change to what an author wrote.
+/// A change to an author's files.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// The whole file.
+    /// Replaces the whole file.
     Put {
         file: String,
         text: String,
@@ -47,7 +47,7 @@ pub enum Change {
     },
     AddExpression {
         recognizer: String,
-        /// What the list is bound to, if it is made.
+        /// The slot that the list is bound to, if the list is new.
         slot: Option<String>,
         label: serde_json::Value,
         expression: String,
@@ -56,21 +56,21 @@ pub enum Change {
     AddCase {
         case: serde_json::Value,
     },
-    /// In `module.toml`; `None` takes it away.
+    /// A value in `module.toml`; `None` removes it.
     Set {
         path: Vec<String>,
         value: Option<serde_json::Value>,
     },
 }
 
-/// Whether a module may have a file of this name. There is no other way to name one.
+/// True if a module may have a file with this name. Files are named in no other way.
 #[must_use]
 pub fn is_authors(name: &str) -> bool {
     file_names().chain(CASES_FILES).any(|known| known == name)
 }
 
 impl Files {
-    /// Those that lie in the directory; what is a link to somewhere outside of it, or too long, is left out.
+    /// Reads the files in the directory. Links to places outside of it, and files that are too long, are left out.
     ///
     /// # Errors
     /// If the directory or a file cannot be read.
@@ -108,7 +108,7 @@ impl Files {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
 
-    /// `None` if there is no such file, or it is no text.
+    /// `None` if there is no such file, or if it is not text.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         str::from_utf8(self.0.get(name)?).ok()
@@ -119,7 +119,7 @@ impl Files {
         self.0.contains_key(name)
     }
 
-    /// Names the content of all files together: equal tags, equal files.
+    /// Identifies the content of all files together: equal tags mean equal files.
     #[must_use]
     pub fn tag(&self) -> String {
         let mut hasher = blake3::Hasher::new();
@@ -130,10 +130,10 @@ impl Files {
         hasher.finalize().to_hex()[..24].to_owned()
     }
 
-    /// The module that they make, if they make one, and everything that is wrong with them.
+    /// The module that the files make, if they make one, and all findings about them.
     #[must_use]
     pub fn check(&self, name: ModuleName, limits: &Limits) -> (Option<Module>, Diagnostics) {
-        // In the order in which a directory is read, on which the version depends.
+        // In the order in which a directory is read: the version depends on it.
         let read = file_names().filter_map(|name| {
             let bytes = self.0.get(name)?.clone();
             Some(SourceFile { name: name.to_owned(), bytes })
@@ -141,10 +141,10 @@ impl Files {
         assemble(name, &read.collect::<Vec<_>>(), limits, Findings::new())
     }
 
-    /// The files after these changes, in their order.
+    /// The files after these changes, which are made in order.
     ///
     /// # Errors
-    /// If one of them cannot be made; nothing is changed then.
+    /// If one of the changes is impossible; then none is made.
     pub fn changed(&self, changes: &[Change]) -> Result<Self, EditError> {
         let mut files = self.clone();
         for change in changes {
@@ -193,17 +193,17 @@ impl Files {
         text.map(Some).map_err(|_| EditError::Impossible(format!("`{name}` is not UTF-8")))
     }
 
-    /// Names of what differs between the two.
+    /// Names of the files that differ.
     #[must_use]
     pub fn differing(&self, other: &Self) -> Vec<String> {
         let names: std::collections::BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
         names.into_iter().filter(|name| self.0.get(*name) != other.0.get(*name)).cloned().collect()
     }
 
-    /// Puts into the directory what differs from `before`, which lies there now.
+    /// Writes the files that differ from `before`, the present content of the directory.
     ///
     /// # Errors
-    /// If a file cannot be written; then those before it in the alphabet are.
+    /// If a file cannot be written; the files before it in the alphabet are then already written.
     pub fn write(&self, directory: &Path, before: &Self) -> io::Result<()> {
         let root = fs::canonicalize(directory)?;
         for name in self.differing(before) {
@@ -225,7 +225,7 @@ fn known(file: &str) -> Result<&str, EditError> {
     Err(EditError::Impossible(format!("a module has no file `{shown}`")))
 }
 
-/// Whoever reads sees the file of before or this one, whole.
+/// Replaces the file atomically: readers see the old or the new file, whole.
 fn put(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let parent = path.parent().unwrap_or(root);
     if !parent.exists() {
@@ -245,7 +245,7 @@ fn put(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&draft.0, path)
 }
 
-/// A file that is gone in the end, unless it became another.
+/// A temporary file that is deleted on drop, unless it was renamed.
 struct Draft(PathBuf);
 
 impl Drop for Draft {
@@ -254,7 +254,7 @@ impl Drop for Draft {
     }
 }
 
-/// Whether files of the directory can be written, as far as that can be told without writing one.
+/// True if files of the directory seem to be writable, as far as that can be told without writing one.
 #[must_use]
 pub fn is_writable(directory: &Path) -> bool {
     let names = file_names().map(|name| directory.join(name)).find(|path| path.is_file());
@@ -298,7 +298,7 @@ mod tests {
         assert!(module.is_none() && !found.0.is_empty());
     }
 
-    /// What is read from the directory is what was written, and has the version that it would have there.
+    /// Files read from the directory equal those that were written, and have the version that they would have there.
     #[test]
     fn files_are_written_as_they_are() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! A JSON or YAML file of any format, read with the care that a module's own files get: places, duplicate keys, limits.
+//! A JSON or YAML file of any format, read as carefully as a module's own files: with places, duplicate keys and
+//! limits.
 
 use serde_json::Value;
 
@@ -8,21 +9,21 @@ use super::{
     source::{self, SourceFile, locate},
 };
 
-/// A file that was parsed, with its text, so that places in it can be told.
+/// A parsed file with its text, so that places in it can be reported.
 #[derive(Debug, Clone)]
 pub struct Document {
     pub file: String,
     pub value: Value,
-    /// Keys that are written twice; the last one counts.
+    /// Warnings of keys that occur twice; the last one counts.
     pub warnings: Vec<Diagnostic>,
     text: String,
 }
 
 impl Document {
-    /// YAML if `file` ends so, else JSON. `file` is how findings name it.
+    /// Parses `bytes`: as YAML if the name `file` ends so, else as JSON. Findings carry the name `file`.
     ///
     /// # Errors
-    /// What keeps it from being read, with line and column.
+    /// The finding that prevents the file from being read, with line and column.
     pub fn parse(file: &str, bytes: Vec<u8>) -> Result<Self, Diagnostics> {
         let mut findings = Findings::new();
         let source = SourceFile { name: file.to_owned(), bytes };
@@ -42,7 +43,7 @@ impl Document {
         }
     }
 
-    /// Gives the findings about this file that have only a pointer their line and column.
+    /// Adds line and column to findings about this file that have only a pointer.
     pub fn locate(&self, findings: &mut [Diagnostic]) {
         locate::complete(findings, &self.file, &self.text);
     }

@@ -1,5 +1,5 @@
-//! Changes to what an author wrote, in the author's own words: everything else in a file stays as it is, with its order,
-//! its spaces and its comments. Text goes in and comes out; nothing is read or written here.
+//! Changes to an author's files that leave everything else in a file as it is: order, spaces and comments. Functions
+//! take and return text; no file is read or written here.
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::squeeze;
 
-/// Why a file cannot be changed so.
+/// Why a file cannot be changed in this way.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     #[error("`{file}` is not {format}, so nothing can be put into it: {problem}")]
@@ -22,7 +22,8 @@ fn impossible<T>(message: impl Into<String>) -> Result<T, EditError> {
     Err(EditError::Impossible(message.into()))
 }
 
-/// Puts an exemplar behind those of its function. `members` are beside its template: `owner_mode`, `label` and others.
+/// Adds an exemplar after those of its function. `members` stand besides its template: `owner_mode`, `label` and
+/// others.
 ///
 /// # Errors
 /// If `text` is not a file of exemplars.
@@ -35,7 +36,7 @@ pub fn add_exemplar(text: Option<&str>, function: &str, template: &str, members:
     };
     let root = read("exemplars.json", text)?;
     match &root.kind {
-        // A flat list, each with its owner.
+        // A flat list, in which each exemplar names its owner.
         Kind::List(_) => {
             let mut owned = Map::from_iter([("owner".to_owned(), json!(function))]);
             owned.extend(whole);
@@ -61,7 +62,7 @@ pub fn add_exemplar(text: Option<&str>, function: &str, template: &str, members:
     }
 }
 
-/// Takes an exemplar away.
+/// Removes an exemplar.
 ///
 /// # Errors
 /// If `text` is not a file of exemplars, or has no such exemplar.
@@ -84,7 +85,7 @@ pub fn remove_exemplar(text: &str, function: &str, template: &str) -> Edited {
     }
 }
 
-/// Adds what people say for an entry of a list; the entry, the list and its binding are made where they are not there.
+/// Adds an expression for an entry of a list. The entry, the list and its binding are created if they do not exist.
 ///
 /// # Errors
 /// If `text` is not a file of recognizers, or the recognizer is not a list.
@@ -150,7 +151,7 @@ fn bound(text: &str, slot: &str, recognizer: &str) -> Edited {
     })
 }
 
-/// Puts a case, or a dialogue, on a line of its own at the end.
+/// Appends a case or a dialogue on a line of its own.
 #[must_use]
 pub fn add_line(text: Option<&str>, case: &Value) -> String {
     let mut text = text.unwrap_or_default().to_owned();
@@ -160,10 +161,10 @@ pub fn add_line(text: Option<&str>, case: &Value) -> String {
     text + &spaced(case) + "\n"
 }
 
-/// Puts a value at a place in `module.toml`, with the tables that lead there; `None` takes it away.
+/// Sets a value in `module.toml`, creating the tables that lead there; `None` removes it.
 ///
 /// # Errors
-/// If `text` is not TOML, something on the way is not a table, or the value is nothing that TOML has (null).
+/// If `text` is not TOML, something on the way is not a table, or TOML cannot hold the value (null).
 pub fn set(text: Option<&str>, path: &[String], value: Option<&Value>) -> Edited {
     let mut document: DocumentMut = text.unwrap_or_default().parse().map_err(|error: toml_edit::TomlError| {
         EditError::Unreadable { file: "module.toml", format: "TOML", problem: error.message().to_owned() }
@@ -224,7 +225,7 @@ fn spaced(value: &Value) -> String {
     }
 }
 
-/// A value with its place in the text, in bytes.
+/// A value with its byte range in the text.
 #[derive(Debug)]
 struct Node {
     from: usize,
@@ -243,13 +244,13 @@ enum Kind {
 impl Node {
     fn member(&self, name: &str) -> Option<&Node> {
         match &self.kind {
-            // Of a name that is written twice, the last counts.
+            // Of two members with the same name, the last counts.
             Kind::Object(members) => members.iter().rev().find(|(own, ..)| own == name).map(|(.., node)| node),
             _ => None,
         }
     }
 
-    /// The member of this name, in whatever spelling the author has for it.
+    /// The member of this name, in any spelling that the author may have used.
     fn member_like(&self, name: &str) -> Option<&Node> {
         self.member(name).or_else(|| match &self.kind {
             Kind::Object(members) => {
@@ -270,7 +271,7 @@ impl Node {
         text[self.from..self.to].starts_with('"')
     }
 
-    /// Where what lies in it begins and ends, in order.
+    /// Where each member or item begins and ends, in order.
     fn places(&self) -> Vec<(usize, usize)> {
         match &self.kind {
             Kind::Object(members) => members.iter().map(|(_, from, node)| (*from, node.to)).collect(),
@@ -279,7 +280,7 @@ impl Node {
         }
     }
 
-    /// What stands before its first member on that line.
+    /// The indentation of its first member.
     fn indent(&self, text: &str) -> String {
         let first = self.places().first().map(|(from, _)| &text[self.from + 1..*from]);
         let indent = first.and_then(|space| space.rsplit_once('\n')).map(|(_, indent)| indent);
@@ -287,7 +288,7 @@ impl Node {
     }
 }
 
-/// The text with one more thing at the end of a list or an object, set apart as those before it are.
+/// The text with one more element at the end of a list or an object, separated like those before it.
 fn appended(text: &str, into: &Node, piece: &str) -> String {
     let places = into.places();
     let (at, apart) = match places[..] {
@@ -301,7 +302,7 @@ fn appended(text: &str, into: &Node, piece: &str) -> String {
     format!("{}{apart}{piece}{}", &text[..at], &text[at..])
 }
 
-/// The text without one thing of a list.
+/// The text without one element of a list.
 fn without(text: &str, list: &Node, at: usize) -> String {
     let places = list.places();
     let (from, to) = places[at];
@@ -324,7 +325,7 @@ fn read(file: &'static str, text: &str) -> Result<Node, EditError> {
     Ok(scanner.value())
 }
 
-/// Walks text that the parser has accepted, which bounds how deep it nests.
+/// Walks text that the parser has accepted, which limits how deep it nests.
 struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
@@ -337,7 +338,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Past the next sign; true if it is this one.
+    /// Skips the next character if it is `sign`; returns whether it was.
     fn eat(&mut self, sign: u8) -> bool {
         self.space();
         let is_it = self.text.get(self.at) == Some(&sign);
@@ -508,7 +509,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever else a file holds, it holds it after the change, too.
+        /// A change keeps everything else in a file.
         #[test]
         fn all_else_stays(
             others in proptest::collection::btree_map("[a-z\"\\\\]{1,4}", proptest::collection::vec(json_value(), 0..4), 0..4),

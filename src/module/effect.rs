@@ -1,5 +1,5 @@
-//! What a call of a function does: it only reads, or it acts. Found once, when the module is loaded, by the surest of
-//! what is known: the author's word, the endpoint's method, the schema, the name and the description.
+//! What a call of a function does: it only reads, or it acts. Determined once, when the module is loaded, from the most
+//! reliable source: the author's setting, the endpoint's method, the schema, the name and the description.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,19 +12,19 @@ use crate::{
     text::{fold, name_words, names::singular, plain::first_sentence},
 };
 
-/// What a call does to the world.
+/// The effect of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FunctionEffect {
-    /// It may be made again at any time.
+    /// The call only reads: it may be repeated at any time.
     Reads,
-    /// What it does twice is done twice.
+    /// The call acts: made twice, it has its effect twice.
     #[default]
     Acts,
 }
 
 impl FunctionEffect {
-    /// As files and reports spell them.
+    /// The names that files and reports use.
     pub const NAMES: [&'static str; 2] = [Self::Reads.name(), Self::Acts.name()];
 
     #[must_use]
@@ -40,7 +40,7 @@ impl FunctionEffect {
     }
 }
 
-/// Where an effect is known from, the surest first.
+/// The source of an effect, the most reliable first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EffectSource {
@@ -58,7 +58,7 @@ pub enum EffectSource {
 impl EffectSource {
     pub const ALL: [Self; 4] = [Self::Author, Self::Endpoint, Self::Schema, Self::Name];
 
-    /// Within a sentence.
+    /// The wording for use within a sentence.
     #[must_use]
     pub const fn described(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl EffectSource {
     }
 }
 
-/// An effect, and where it is known from.
+/// An effect and its source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KnownEffect {
     pub effect: FunctionEffect,
@@ -78,7 +78,7 @@ pub struct KnownEffect {
 }
 
 impl KnownEffect {
-    /// What the schema says of a function, else its name and description. `hint` is the tool's `readOnlyHint`.
+    /// What the schema says about a function, else its name and description. `hint` is the tool's `readOnlyHint`.
     pub(super) fn of_schema(name: &str, description: &str, method: Option<Method>, hint: Option<bool>) -> Self {
         let by_schema = hint.or_else(|| method.map(reads));
         let effect = FunctionEffect::of(by_schema.unwrap_or_else(|| sounds_like_reading(name, description)));
@@ -86,7 +86,7 @@ impl KnownEffect {
         Self { effect, from }
     }
 
-    /// The same with what the author wrote, and with the endpoint.
+    /// The same, but the author's setting and the endpoint take precedence.
     pub(super) fn settled(function: &Function, own: Option<FunctionEffect>) -> Self {
         if let Some(effect) = own {
             return Self { effect, from: EffectSource::Author };
@@ -100,13 +100,13 @@ impl KnownEffect {
     }
 }
 
-/// By the definition of HTTP.
+/// True if HTTP defines the method as one that only reads.
 const fn reads(method: Method) -> bool {
     matches!(method, Method::Get | Method::Head | Method::Options)
 }
 
-/// The name begins with a verb of reading, or ends with one where verbs come last. Where the name has no verb ("the
-/// order status"), the description may begin or end with it: it has all the words of the name then.
+/// True if the name begins with a verb of reading, or ends with one in languages where verbs come last. If the name has
+/// no verb ("the order status"), the description may begin or end with it, if it contains all words of the name.
 fn sounds_like_reading(name: &str, description: &str) -> bool {
     let name = name.rsplit(['.', '/', ':']).next().unwrap_or(name);
     let name: Vec<String> = name_words(name).iter().map(|word| fold(word)).collect();
@@ -122,10 +122,10 @@ fn sounds_like_reading(name: &str, description: &str) -> bool {
     is_told && (is_begun() || ends_as_reading(&said)) || ends_unspaced(&sentence)
 }
 
-/// `None` where the name tells nothing.
+/// `None` if the name does not say.
 fn reads_by_name(name: &[String]) -> Option<bool> {
     let [first, rest @ ..] = name else { return None };
-    // "check_in" is another verb, and "find_and_book" does more than the first says.
+    // "check_in" is another verb, and "find_and_book" does more than its first word says.
     let is_other = rest.first().is_some_and(|next| matches!(next.as_str(), "in" | "out"));
     let joined = rest.iter().zip(rest.iter().skip(1)).find(|(word, _)| matches!(word.as_str(), "and" | "or"));
     let does_more = joined.is_some_and(|(_, next)| !begins_as_reading(next));
@@ -145,9 +145,9 @@ fn ends_as_reading(words: &[String]) -> bool {
     words.last().is_some_and(is_last)
 }
 
-/// A text in a script without spaces ends with such a verb, whatever ending that has: "調べる", "検索します".
+/// True if a text in a script without spaces ends with such a verb, in any inflection: "調べる", "検索します".
 fn ends_unspaced(text: &str) -> bool {
-    /// Characters of the ending of a verb.
+    /// Greatest number of characters of a verb's ending.
     const ENDING: usize = 3;
     let folded = fold(text);
     let bare = folded.trim_end_matches(|last: char| !last.is_alphanumeric());

@@ -1,4 +1,4 @@
-//! How a function is carried out: where its calls go. Written in `module.toml`, or in the `OpenAPI` document.
+//! How a function is carried out: where its calls are sent. Written in `module.toml`, or in the `OpenAPI` document.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use serde_json::Value;
 pub struct EndpointSettings {
     /// The operation of the `OpenAPI` document is the endpoint.
     pub openapi: bool,
-    /// Instead of the document's own server.
+    /// Replaces the document's own server.
     pub server: Option<String>,
     pub method: Option<Method>,
-    /// With `{argument}` in its path and query.
+    /// Contains `{argument}` in its path and query.
     pub url: Option<String>,
-    /// Address of a server of the Model Context Protocol.
+    /// Address of an MCP server (Model Context Protocol).
     pub mcp: Option<String>,
-    /// Its tool; the function's name if absent.
+    /// Name of the tool; the function's name if absent.
     pub tool: Option<String>,
     pub headers: BTreeMap<String, String>,
-    /// Headers with their values in files, each by its name in the directory of secrets.
+    /// Headers whose values are in files: the name of each one's file in the directory of secrets.
     pub secrets: BTreeMap<String, String>,
     pub timeout_ms: Option<u64>,
-    /// Times that a request is sent again that may have failed in passing; only where that does no harm.
+    /// How often a request is sent again after a failure that may be temporary; only where that does no harm.
     pub retries: Option<u32>,
-    /// Sent twice with one key it is done once. If absent, what the method says.
+    /// True if a request that is sent twice with one key is carried out once. If absent, the method decides.
     pub idempotent: Option<bool>,
-    /// The header of the key.
+    /// Name of the header that carries the key.
     pub idempotency_header: Option<String>,
-    /// JSON Schema of a good answer; `"openapi"`: that of the document.
+    /// JSON Schema of a successful answer; `"openapi"`: the document's schema.
     pub answer: Option<Value>,
 }
 
@@ -102,35 +102,35 @@ impl Method {
         Self::NAMES[self as usize]
     }
 
-    /// In whatever case.
+    /// The method with this name, in any case.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let all = [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete, Self::Options];
         all.into_iter().find(|method| method.name().eq_ignore_ascii_case(name))
     }
 
-    /// Sent twice it does what it does once, by the definition of HTTP.
+    /// True if HTTP defines that the request, sent twice, has the same effect as sent once.
     #[must_use]
     pub const fn is_idempotent(self) -> bool {
         !matches!(self, Self::Post | Self::Patch)
     }
 
-    /// What is not in the address is in the body.
+    /// True if arguments that are not in the address are sent in the body.
     #[must_use]
     pub const fn has_body(self) -> bool {
         matches!(self, Self::Post | Self::Put | Self::Patch)
     }
 }
 
-/// What a call of a function is as an HTTP request.
+/// A call of a function as an HTTP request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
     pub method: Method,
-    /// Absolute; `None` where an `OpenAPI` document does not say it.
+    /// Absolute; `None` if an `OpenAPI` document does not say it.
     pub server: Option<String>,
-    /// Behind the server, with `{name}` in its path and query.
+    /// Follows the server; contains `{name}` in its path and query.
     pub path: String,
-    /// Where the arguments go that are not in `path`, and under which name.
+    /// Places and names of the arguments that are not in `path`.
     pub parts: Vec<Part>,
     pub body: Body,
 }
@@ -138,9 +138,9 @@ pub struct Operation {
 /// One argument in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Top-level name in the function's parameters.
+    /// Name of a top-level member of the function's parameters.
     pub argument: String,
-    /// As the service has it.
+    /// The name that the service uses.
     pub name: String,
     pub place: PartPlace,
     pub style: Style,
@@ -154,14 +154,14 @@ pub enum PartPlace {
     Cookie,
     /// A member of the body.
     Body,
-    /// The body itself.
+    /// The whole body.
     Whole,
 }
 
 /// How lists and objects are written outside of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
-    /// `a=1&a=2`, and the members of an object each by itself.
+    /// `a=1&a=2`; each member of an object is written separately.
     #[default]
     Exploded,
     /// `a=1,2`
@@ -175,23 +175,23 @@ pub enum Body {
     None,
     Json,
     Form,
-    /// Of a kind that no request of ours has.
+    /// A kind of body that Uptake cannot send.
     Other,
 }
 
-/// How a function is carried out, with nothing left to look up.
+/// How a function is carried out, fully resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endpoint {
     pub target: Target,
     pub headers: Vec<(String, String)>,
-    /// Header, and name of the file that holds its value.
+    /// Each header with the name of the file that holds its value.
     pub secrets: Vec<(String, String)>,
     pub timeout_ms: Option<u64>,
     pub retries: u32,
     pub is_idempotent: bool,
-    /// Of the idempotency key.
+    /// Name of the header that carries the idempotency key.
     pub key_header: String,
-    /// JSON Schema of a good answer.
+    /// JSON Schema of a successful answer.
     pub answer: Option<Value>,
 }
 
@@ -202,7 +202,7 @@ pub enum Target {
 }
 
 impl Endpoint {
-    /// The address, up to the first place that an argument has in it.
+    /// The address, up to the first argument in it.
     #[must_use]
     pub fn address(&self) -> String {
         match &self.target {

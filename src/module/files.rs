@@ -1,6 +1,6 @@
-//! What the files of a module are called.
+//! Names of a module's files.
 
-/// Names under which a schema may lie; exactly one of them may exist.
+/// Names that a schema file may have; exactly one of them may exist.
 pub(super) const SCHEMA_FILES: [&str; 6] =
     ["schema.json", "schemas.json", "schema.yaml", "schemas.yaml", "schema.yml", "schemas.yml"];
 pub(super) const EXEMPLARS_FILE: &str = "exemplars.json";

@@ -1,13 +1,14 @@
-//! Collects diagnostics: each place once, a bounded number, and hints with near names at a bounded price.
+//! Collects diagnostics: each place once, at most a fixed number, and hints with similar names at a limited cost.
 
 use std::{collections::HashSet, fmt};
 
 use super::{Diagnostic, Diagnostics, Severity, squeeze};
 
-/// More findings than anybody reads; the rest is counted.
+/// Greatest number of findings that are kept; more are only counted.
 const MAX_FINDINGS: usize = 1_000;
 
-/// Names that may be compared for hints in one load, so that a thousand typos among ten thousand names stay cheap.
+/// Greatest number of name comparisons for hints in one load, so that a thousand typos among ten thousand names stay
+/// cheap.
 const MAX_COMPARISONS: usize = 200_000;
 
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) struct Findings {
     errors: usize,
 }
 
-/// What was found up to some moment.
+/// A point in time: what was found up to it.
 pub(super) struct Mark {
     found: usize,
     errors: usize,
@@ -39,7 +40,8 @@ impl Findings {
         }
     }
 
-    /// The same finding at the same place is kept once (a referenced schema is walked once per reference).
+    /// Adds a finding. The same finding at the same place is kept once (a referenced schema is walked once per
+    /// reference).
     pub(super) fn push(&mut self, found: Diagnostic) {
         if found.severity == Severity::Error {
             self.errors += 1;
@@ -57,12 +59,12 @@ impl Findings {
         }
     }
 
-    /// This moment, to come back to.
+    /// Marks the present state, for [`Self::forgive`].
     pub(super) fn mark(&self) -> Mark {
         Mark { found: self.list.len(), errors: self.errors, dropped: self.dropped_errors }
     }
 
-    /// Makes warnings of the errors since then, and gives the first one's message; `None` if there were none.
+    /// Turns the errors since `mark` into warnings and returns the first one's message; `None` if there were none.
     pub(super) fn forgive(&mut self, mark: &Mark) -> Option<String> {
         if self.errors == mark.errors {
             return None;
@@ -77,23 +79,23 @@ impl Findings {
             found.message.clone()
         });
         errors.for_each(|found| found.severity = Severity::Warning);
-        // The same was found before, in another operation.
+        // The same error was already found in another operation.
         Some(first.unwrap_or_else(|| "what it refers to cannot be read".to_owned()))
     }
 
-    /// Errors so far, repeated ones included.
+    /// Number of errors so far, repeated ones included.
     pub(super) fn errors(&self) -> usize {
         self.errors
     }
 
-    /// "did you mean `x`?", if a candidate is near enough to what was written.
+    /// "did you mean `x`?", if a candidate is similar enough to what was written.
     pub(super) fn near<'a>(&mut self, written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
         let wanted = squeeze(written);
         let mut best: Option<(f64, &str)> = None;
         for candidate in candidates {
             let Some(left) = self.comparisons_left.checked_sub(1) else { break };
             self.comparisons_left = left;
-            // Names are short; what isn't is not a typo of a name.
+            // Names are short; a long text is not a typo of a name.
             if candidate.len() > 256 || wanted.len() > 256 {
                 continue;
             }
@@ -105,7 +107,7 @@ impl Findings {
         best.map(|(_, name)| format!("did you mean `{name}`?"))
     }
 
-    /// Everything found, by file (in the order of `files`), each in the order of finding.
+    /// All findings, by file (in the order of `files`), each file's in the order in which they were found.
     pub(super) fn finish(self, files: &[&str]) -> Diagnostics {
         let Self { mut list, dropped_errors, dropped_warnings, .. } = self;
         let rank = |file: &str| files.iter().position(|name| *name == file).unwrap_or(files.len());
@@ -129,7 +131,7 @@ impl Findings {
 /// A JSON pointer that costs nothing until it is shown: a chain of borrowed steps on the stack.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Place<'a> {
-    /// An encoded pointer that others start from; `""` is the whole file.
+    /// An encoded pointer that others extend; `""` is the whole file.
     Start(&'a str),
     Key(&'a Place<'a>, &'a str),
     Index(&'a Place<'a>, usize),

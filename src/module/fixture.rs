@@ -1,4 +1,4 @@
-//! A module for tests, made by hand: these tests are about answers, not about loading.
+//! A hand-made module for tests that are about answers, not about loading.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! The versions of a module's files that were made here, with who made them and why: for looking back, and for going
-//! back. The directory of the module stays the truth; what is changed there by hand is seen at the next change here.
+//! The versions of a module's files that were made here, with their authors and reasons, for looking back and for going
+//! back. The module's directory stays authoritative; a change by hand is noticed at the next change here.
 
 use std::{
     collections::BTreeMap,
@@ -14,20 +14,20 @@ use uuid::Uuid;
 
 use super::directory::Files;
 
-/// Versions of one module that are kept, and bytes; the oldest go first.
+/// Greatest number and greatest size in bytes of the versions of one module; the oldest are deleted first.
 const MOST: usize = 200;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// One state of a module's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
-    /// From 1, in their order.
+    /// Counted from 1.
     pub id: u64,
-    /// Names the content.
+    /// Identifies the content.
     pub tag: String,
-    /// When it was made, or first seen, by RFC 3339.
+    /// When it was made, or first seen, in RFC 3339.
     pub at: String,
-    /// The key's name; empty where there are no keys.
+    /// Name of the key that was used; empty without keys.
     pub author: String,
     pub reason: String,
     /// Names of the files that differ from the version before.
@@ -46,16 +46,16 @@ struct Kept {
 pub struct History(PathBuf);
 
 impl History {
-    /// Those that are kept in this directory, which need not be there yet.
+    /// The versions that are kept in this directory, which need not exist yet.
     #[must_use]
     pub const fn at(directory: PathBuf) -> Self {
         Self(directory)
     }
 
-    /// Newest first.
+    /// All versions, newest first.
     ///
     /// # Errors
-    /// If the directory cannot be read; a version that cannot be is left out.
+    /// If the directory cannot be read; a version that cannot be read is left out.
     pub fn list(&self) -> io::Result<Vec<Version>> {
         let mut versions: Vec<Version> =
             self.ids()?.into_iter().filter_map(|id| Some(self.kept(id)?.version)).collect();
@@ -70,8 +70,8 @@ impl History {
         Some((version, Files::of_texts(files)))
     }
 
-    /// Keeps `after` as a version, and `before` too unless it is the newest one already. Before anything is changed, so
-    /// that there is a way back.
+    /// Keeps `after` as a version, and `before` too unless it is already the newest one. Call this before anything is
+    /// changed, so that there is a way back.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -91,7 +91,7 @@ impl History {
         Ok(version)
     }
 
-    /// Takes a version back that did not come to be.
+    /// Deletes a version whose change was not made.
     pub fn take_back(&self, id: u64) {
         let _ = fs::remove_file(self.path(id));
     }
@@ -100,7 +100,7 @@ impl History {
         let at = Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default().to_string();
         let (author, reason) = (author.to_owned(), reason.to_owned());
         let version = Version { id, tag: after.tag(), at, author, reason, changed: before.differing(after) };
-        // What is no text is no file that this could be told of.
+        // A file that is not text is left out.
         let files =
             after.iter().filter_map(|(name, bytes)| Some((name.to_owned(), str::from_utf8(bytes).ok()?.to_owned())));
         let kept = Kept { version, files: files.collect() };
@@ -117,7 +117,7 @@ impl History {
         let mut bytes = 0;
         for (count, id) in ids.iter().rev().enumerate() {
             bytes += fs::metadata(self.path(*id)).map_or(0, |found| found.len());
-            // The newest, and what it was made of.
+            // The newest version and the one before it always stay.
             if count >= 2 && (count >= MOST || bytes > MOST_BYTES) {
                 self.take_back(*id);
             }
@@ -132,7 +132,7 @@ impl History {
         self.0.join(format!("{id:08}.json"))
     }
 
-    /// In their order.
+    /// The numbers of the versions, in order.
     fn ids(&self) -> io::Result<Vec<u64>> {
         let entries = match fs::read_dir(&self.0) {
             Ok(entries) => entries,
@@ -163,7 +163,7 @@ mod tests {
         let kept = history.keep(&files("a"), &files("b"), "ann", "better").unwrap();
         assert_eq!((kept.id, kept.changed.as_slice()), (2, ["schema.json".to_owned()].as_slice()));
         assert_eq!(history.keep(&files("b"), &files("c"), "ben", "").unwrap().id, 3);
-        // Somebody edited the file meanwhile.
+        // The file was edited by hand in the meantime.
         assert_eq!(history.keep(&files("x"), &files("y"), "ann", "").unwrap().id, 5);
         let told: Vec<(u64, String)> = history.list().unwrap().into_iter().map(|one| (one.id, one.author)).collect();
         assert_eq!(

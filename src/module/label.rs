@@ -3,7 +3,7 @@
 use super::{Function, Slot, SlotId, Step, squeeze};
 use crate::text::{name_words, names::singular};
 
-/// Whether what stands between `<` and `>` can name a slot; anything else is text.
+/// True if what stands between `<` and `>` can name a slot; anything else is text.
 pub(super) fn is_label(text: &str) -> bool {
     text.len() <= 128
         && text.starts_with(|first: char| first.is_alphabetic() || first == '_')
@@ -36,7 +36,7 @@ pub(super) fn find_slot(function: &Function, label: &str) -> Option<SlotId> {
     })
 }
 
-/// The keys on the way to a slot: what labels are made of.
+/// The keys on the path to a slot, of which labels are made.
 pub(super) fn keys(slot: &Slot) -> impl Iterator<Item = &str> {
     slot.path.0.iter().filter_map(|step| match step {
         Step::Key(key) => Some(&**key),

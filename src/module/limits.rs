@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What a module may be at most; going over is an error that names the limit.
+/// Greatest size of a module; exceeding it is an error that names the limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -16,11 +16,11 @@ pub struct Limits {
     pub slots: usize,
     /// Schemas (objects, properties, items, branches) of one function, references inlined.
     pub schema_nodes: usize,
-    /// The same over all functions, with the values in them (about 64 bytes count as one).
+    /// Schema nodes of all functions together, including values (about 64 bytes count as one node).
     pub module_schema_nodes: usize,
-    /// Bytes of one pattern when it is compiled.
+    /// Bytes of one compiled pattern.
     pub pattern_bytes: usize,
-    /// The same over all patterns of a file.
+    /// Bytes of all patterns of a file together.
     pub module_pattern_bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! From a directory to a [`Module`]: the files are read here and nowhere else; everything after that is pure.
+//! Makes a [`Module`] from a directory. Files are read only here; everything after that is pure.
 
 use std::{
     collections::BTreeMap,
@@ -43,7 +43,7 @@ pub fn load(directory: &Path, name: ModuleName, limits: &Limits) -> Result<Modul
     module.ok_or(LoadError::Refused(diagnostics))
 }
 
-/// Everything that is found in `directory`, for people who write modules; the module too if it would load.
+/// All findings about `directory`, for authors of modules, and the module if it would load.
 ///
 /// A directory or file that can't be read is a finding here.
 #[must_use]
@@ -71,18 +71,18 @@ pub fn content_version(directory: &Path) -> io::Result<String> {
     Ok(version(&files))
 }
 
-/// What a file system tells of a module's files: equal stamps mean, as far as file systems tell, equal files.
+/// What the file system says about a module's files: equal stamps mean equal files, as far as a file system can tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Stamp(Vec<(&'static str, FileStamp)>);
 
 /// The stamp of a module's files; reads none of them.
 ///
 /// # Errors
-/// If the directory or a file can't be looked at; a file that isn't there is no error.
+/// If metadata of the directory or of a file can't be read; a file that doesn't exist is not an error.
 pub fn stamp(directory: &Path) -> io::Result<Stamp> {
     fs::metadata(directory)?;
     let mut stamp = Vec::new();
-    // Most modules have no prompts of their own: one look instead of one for each.
+    // Most modules have no prompts of their own: this needs one look-up instead of one for each.
     let has_prompts = metadata(&directory.join(PROMPTS))?.is_some();
     for name in file_names().filter(|name| has_prompts || !name.starts_with(PROMPTS)) {
         if let Some(found) = metadata(&directory.join(name))? {
@@ -92,7 +92,7 @@ pub fn stamp(directory: &Path) -> io::Result<Stamp> {
     Ok(Stamp(stamp))
 }
 
-/// `None` if there is nothing of this name.
+/// `None` if nothing has this name.
 fn metadata(path: &Path) -> io::Result<Option<fs::Metadata>> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found)),
@@ -105,7 +105,7 @@ pub(super) fn file_names() -> impl Iterator<Item = &'static str> {
     SCHEMA_FILES.into_iter().chain(other_files())
 }
 
-/// All but the schema's.
+/// All files except the schema.
 fn other_files() -> impl Iterator<Item = &'static str> {
     let prompts = PROMPT_FILES.into_iter().map(|(_, file)| file);
     [EXEMPLARS_FILE, RECOGNIZERS_FILE, SETTINGS_FILE].into_iter().chain(prompts)
@@ -144,7 +144,7 @@ fn read_files(
     let mut files = Vec::new();
     for name in file_names() {
         let path = root.join(name);
-        // A dangling link is there too, and gets an error.
+        // A dangling link is present too, and gets an error.
         if fs::symlink_metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             continue;
         }
@@ -154,14 +154,14 @@ fn read_files(
             findings.push(Diagnostic::error("outside", name, "", message).hint("put the file itself there"));
             continue;
         }
-        // Asked before it is opened: a pipe would never end.
+        // Checked before the file is opened: reading a pipe would never end.
         if !fs::metadata(&target).map_err(at(&path))?.is_file() {
             findings.push(Diagnostic::error("not-a-file", name, "", "it is not a regular file"));
             continue;
         }
         let mut bytes = Vec::new();
         let file = fs::File::open(&target).map_err(at(&path))?;
-        // Nothing is read of a file that says that it is too long. One may grow meanwhile.
+        // A file whose length exceeds the limit is not read. It may still grow meanwhile.
         let is_long = file.metadata().map_err(at(&path))?.len() > limits.file_bytes;
         if !is_long {
             file.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(at(&path))?;
@@ -176,7 +176,7 @@ fn read_files(
     Ok(files)
 }
 
-/// Other files are the author's own business, unless their names look like a slip.
+/// Other files are left to the author, unless their names look like a typo.
 fn check_entries(entries: &[String], findings: &mut Findings) {
     let known: Vec<&str> = file_names().chain(["cases.json", "cases.jsonl", "dialogues.jsonl"]).collect();
     for entry in entries {
@@ -205,7 +205,7 @@ fn same_stem(name: &str, written: &str) -> bool {
     }
 }
 
-/// The pure middle: from the content of the files to the module.
+/// The pure middle part: from the content of the files to the module.
 pub(super) fn assemble(
     name: ModuleName,
     files: &[SourceFile],
@@ -229,7 +229,7 @@ pub(super) fn assemble(
         .and_then(|text| source::settings::read(text, &mut findings))
         .unwrap_or_default();
 
-    // Without functions every name in the other files would be reported: one finding is enough.
+    // Without functions every name in the other files would be reported; one finding is enough.
     let (functions, recognizers) = if schema.functions.is_empty() {
         (Vec::new(), Vec::new())
     } else {
@@ -238,7 +238,7 @@ pub(super) fn assemble(
 
     for file in files {
         if let Ok(text) = std::str::from_utf8(&file.bytes) {
-            // Columns are counted without the mark, as editors do.
+            // Columns are counted without the byte order mark, as editors do.
             let text = text.strip_prefix('\u{feff}').unwrap_or(text);
             locate::complete(findings.list_mut(), &file.name, text);
         }
@@ -255,7 +255,7 @@ pub(super) fn assemble(
     (Some(module), diagnostics)
 }
 
-/// The functions with what the other files say of them, and the recognizers that their slots use.
+/// The functions with what the other files say about them, and the recognizers that their slots use.
 fn linked(
     Schema { file, functions, document }: Schema,
     exemplars: Vec<source::exemplars::Group>,
@@ -328,7 +328,7 @@ fn read_prompts(files: &[SourceFile], findings: &mut Findings) -> BTreeMap<&'sta
     prompts
 }
 
-/// What the schema file holds.
+/// Content of the schema file.
 struct Schema {
     file: String,
     functions: Vec<SourceFunction>,
@@ -340,7 +340,7 @@ fn read_schema(files: &[SourceFile], limits: &Limits, findings: &mut Findings) -
     let schemas: Vec<&SourceFile> = files.iter().filter(|file| SCHEMA_FILES.contains(&file.name.as_str())).collect();
     let file = match schemas.as_slice() {
         [] => {
-            // A file that was there and could not be taken has its own finding.
+            // A file that exists but was not accepted has its own finding.
             if findings.errors() == 0 {
                 let message = "the module has no schema: nobody could ask for anything";
                 let hint = format!("add one of {}", SCHEMA_FILES.join(", "));
@@ -366,14 +366,14 @@ fn read_schema(files: &[SourceFile], limits: &Limits, findings: &mut Findings) -
     Schema { file: file.name.clone(), functions, document: Some(document) }
 }
 
-/// What the service behind a function answers where all goes well, as an `OpenAPI` document describes it.
+/// What the service behind a function answers on success, as an `OpenAPI` document describes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServiceAnswer {
     pub example: Option<Value>,
     pub schema: Option<Value>,
 }
 
-/// The answers that the document of the module in `directory` describes, by function; none if it is no `OpenAPI`
+/// The answers that the document of the module in `directory` describes, by function; empty if it is not an `OpenAPI`
 /// document.
 ///
 /// # Errors
@@ -392,7 +392,7 @@ pub fn service_answers(directory: &Path, limits: &Limits) -> Result<BTreeMap<Str
     Ok(described.collect())
 }
 
-/// The functions, still without exemplars and recognizers, and where each was written.
+/// The functions, still without exemplars and recognizers, and the place of each.
 fn make_functions(
     file: &str,
     sources: Vec<SourceFunction>,
@@ -428,10 +428,10 @@ fn make_functions(
     (functions, pointers)
 }
 
-/// Functions per thread from which on threads are worth their start.
+/// Functions per thread from which on starting threads is worthwhile.
 const COMPILED_PER_THREAD: usize = 256;
 
-/// Has the validator compile every function's parameters, so that nothing can fail later.
+/// Lets the validator compile every function's parameters, so that nothing can fail later.
 fn compile(file: &str, functions: &[Function], pointers: &[String], findings: &mut Findings) {
     let first_fault = |(function, pointer): (&Function, &String)| {
         let reason = schema::validator(&function.parameters).err()?;
@@ -460,7 +460,7 @@ fn compile(file: &str, functions: &[Function], pointers: &[String], findings: &m
     }
 }
 
-/// A module out of texts, without a directory.
+/// Makes a module from texts, without a directory.
 #[cfg(test)]
 pub(super) fn from_texts(files: &[(&str, &str)], limits: &Limits) -> (Option<Module>, Diagnostics) {
     let files: Vec<SourceFile> = files

@@ -4,11 +4,11 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run<'a> {
     Text(&'a str),
-    /// What stands between `<` and `>`: once a module is loaded, the path of a slot.
+    /// The text between `<` and `>`; once a module is loaded, the path of a slot.
     Mark(&'a str),
 }
 
-/// Takes a text apart. A `<` or `>` that has no partner is text.
+/// Splits a text into runs. A `<` or `>` without a partner is text.
 #[must_use]
 pub fn runs(text: &str) -> Vec<Run<'_>> {
     let mut runs = Vec::new();

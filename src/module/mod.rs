@@ -100,21 +100,21 @@ impl From<ModuleName> for String {
 #[derive(Debug, Clone)]
 pub struct Module {
     pub name: ModuleName,
-    /// Hex BLAKE3 of the content of every file that was read: the same content has the same version everywhere.
+    /// Hex BLAKE3 of the content of every file that was read: equal content has equal versions everywhere.
     pub version: String,
     pub functions: Vec<Function>,
-    /// Defined ones first, then the implicit ones (built-ins that a slot uses, enums and booleans of the schema).
+    /// Defined recognizers first, then implicit ones (built-ins that a slot uses, enums and booleans of the schema).
     pub recognizers: Vec<Recognizer>,
     pub settings: Settings,
-    /// Jinja templates of this module's own, in place of those in `config/prompts`, by the file's name without its
-    /// ending.
+    /// This module's own Jinja templates, which replace those in `config/prompts`, by the file's name without its
+    /// extension.
     pub prompts: BTreeMap<&'static str, String>,
     /// Warnings that did not keep the module from loading.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Module {
-    /// BCP 47 language of the exemplars, and of what is said where nobody asks for another one.
+    /// BCP 47 language of the exemplars, and of conversations unless another language is requested.
     #[must_use]
     pub fn language(&self) -> &str {
         self.settings.language()
@@ -134,7 +134,7 @@ impl Module {
         &self.recognizers[id.index()]
     }
 
-    /// The function with this name: as written, else by its wire name.
+    /// The function with exactly this name, else the one with this wire name.
     #[must_use]
     pub fn function_named(&self, name: &str) -> Option<FunctionId> {
         self.functions
@@ -144,15 +144,15 @@ impl Module {
             .map(FunctionId::from_index)
     }
 
-    /// The function that somebody else means by this name: [`Self::function_named`], else the only one that is
-    /// [`alike`].
+    /// The function that a client means by this name: [`Self::function_named`], else the only one that is [`alike`].
     #[must_use]
     pub fn function_alike(&self, name: &str) -> Option<FunctionId> {
         let mut found = self.function_ids().filter(|id| alike(&self.function(*id).name, name));
         self.function_named(name).or_else(|| found.next().filter(|_| found.next().is_none()))
     }
 
-    /// By the best of its recognizers; a slot that has none takes any words, unless its type says otherwise.
+    /// The group of the slot's best recognizer; a slot without recognizers is free text, unless its type says
+    /// otherwise.
     #[must_use]
     pub fn group_of(&self, slot: &Slot) -> SlotGroup {
         let best = slot.recognizers.first().map(|id| &self.recognizer(*id).kind);
@@ -166,7 +166,7 @@ impl Module {
         }
     }
 
-    /// The exemplars that speak only in a context.
+    /// The exemplars that apply only in a context.
     pub fn contextual(&self) -> impl Iterator<Item = (FunctionId, ExemplarId, &Exemplar)> {
         self.function_ids().flat_map(|function| {
             let exemplars = self.function(function).exemplars.iter().enumerate();
@@ -217,10 +217,9 @@ index_newtype!(
 /// Something the module's user can ask for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
-    /// As the authors wrote it; what answers carry.
+    /// As the authors wrote it; answers use this name.
     pub name: String,
-    /// `name` where it fits `[a-zA-Z0-9_-]{1,64}`, otherwise a stable and unique name that does; what model servers
-    /// see.
+    /// `name` if it fits `[a-zA-Z0-9_-]{1,64}`, otherwise a stable, unique name that does; model servers see this name.
     pub wire_name: String,
     /// May be empty.
     pub description: String,
@@ -230,18 +229,18 @@ pub struct Function {
     /// The leaves of `parameters`, in the schema's order.
     pub slots: Vec<Slot>,
     pub exemplars: Vec<Exemplar>,
-    /// Where an OpenAPI operation came from, `GET /pets/{petId}`; `None` for the other formats.
+    /// The OpenAPI operation that the function came from, `GET /pets/{petId}`; `None` for the other formats.
     pub operation: Option<String>,
-    /// The same as a request.
+    /// The operation as a request.
     pub request: Option<endpoint::Operation>,
-    /// Where its calls go; `None`: the client makes them.
+    /// Where its calls are sent; `None`: the client makes them.
     pub endpoint: Option<endpoint::Endpoint>,
-    /// What a call of it does.
+    /// The effect of its calls.
     pub effect: effect::KnownEffect,
 }
 
 impl Function {
-    /// What it does twice is done twice.
+    /// True if a call acts: made twice, it has its effect twice.
     #[must_use]
     pub fn acts(&self) -> bool {
         self.effect.effect == effect::FunctionEffect::Acts
@@ -269,7 +268,7 @@ impl Function {
         self.slots.iter().position(|slot| slot.path == *path).map(SlotId::from_index)
     }
 
-    /// The slot of the value at this JSON pointer: the one at this place, else the open one that it lies in.
+    /// The slot of the value at this JSON pointer: the slot at this place, else the open slot that contains it.
     #[must_use]
     pub fn slot_of(&self, pointer: &str) -> Option<SlotId> {
         let at = |place: &str| self.slot_ids().find(|id| self.slot(*id).path.holds(place));
@@ -292,14 +291,13 @@ impl Function {
     }
 }
 
-/// A name without case and separators, so that `OrderFood`, `order_food` and `order-food` are one.
+/// A name without case and separators, so that `OrderFood`, `order_food` and `order-food` are equal.
 #[must_use]
 pub fn squeeze(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// True if two names are one without case and separators, or their last parts are: `me.test.OrderFood` and
-/// `order_food`.
+/// True if two names, or their last parts, are equal without case and separators: `me.test.OrderFood` and `order_food`.
 #[must_use]
 pub fn alike(one: &str, other: &str) -> bool {
     let last = |name: &str| squeeze(name.rsplit(['.', '/', ':']).next().unwrap_or_default());
@@ -319,13 +317,13 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SlotPath(pub Vec<Step>);
 
-/// True of the number of an item, and of `-`, which stands for one that is not there yet.
+/// True for the index of an item, and for `-`, which stands for an item that does not exist yet.
 fn is_index(token: &str) -> bool {
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) || token == "-"
 }
 
 impl SlotPath {
-    /// The path of a JSON pointer into arguments: indices, and `-`, stand for every item.
+    /// The path for a JSON pointer into arguments: indices and `-` stand for every item.
     #[must_use]
     pub fn of_pointer(pointer: &str) -> Self {
         let step = |step: &str| {
@@ -334,7 +332,7 @@ impl SlotPath {
         Self(pointer.split('/').skip(1).map(step).collect())
     }
 
-    /// True if a value at this JSON pointer is one of this slot.
+    /// True if a value at this JSON pointer belongs to this slot.
     #[must_use]
     pub fn holds(&self, pointer: &str) -> bool {
         let mut tokens = pointer.split('/').skip(1);
@@ -348,7 +346,7 @@ impl SlotPath {
         self.0.iter().all(&mut is_step) && tokens.next().is_none()
     }
 
-    /// The names on the way to it.
+    /// The keys on the path.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|step| match step {
             Step::Key(key) => Some(&**key),
@@ -356,7 +354,7 @@ impl SlotPath {
         })
     }
 
-    /// The JSON pointer of its place; in an array, that of a new item (`/dishes/-/name`).
+    /// The JSON pointer of its place; in an array, the pointer of a new item (`/dishes/-/name`).
     #[must_use]
     pub fn pointer(&self) -> String {
         self.0.iter().fold(String::new(), |pointer, step| match step {
@@ -405,26 +403,27 @@ pub struct Slot {
     pub default: Option<Value>,
     /// Closed list of values, from `enum` or `const`; empty for an open slot.
     pub choices: Vec<Value>,
-    /// What may find its values, best first. Empty: free text, found by its neighbours in the exemplars.
+    /// The recognizers that may find its values, best first. Empty: free text, found by its neighbours in the
+    /// exemplars.
     pub recognizers: Vec<RecognizerId>,
-    /// What to ask when it is missing (`module.toml`).
+    /// The question to ask when it is missing (`module.toml`).
     pub question: Option<Wording>,
     pub counting: Counting,
 }
 
-/// Whether a slot says how many there are of something.
+/// Whether a slot holds a count of things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Counting {
     #[default]
     No,
-    /// Its description says so: of several numbers, another one may.
+    /// Its description says so; of several numbers in an utterance, another one may be the count.
     Described,
-    /// It is called so.
+    /// Its name says so.
     Named,
 }
 
 impl Slot {
-    /// The last key of its path, which is what exemplars call it.
+    /// The last key of its path, which exemplars use as its name.
     #[must_use]
     pub fn label(&self) -> &str {
         self.path
@@ -438,7 +437,7 @@ impl Slot {
             .unwrap_or_default()
     }
 
-    /// True of a slot that any words may fill: the schema offers no choices, and no recognizer reads it.
+    /// True if any words may fill the slot: the schema offers no choices, and no recognizer reads it.
     #[must_use]
     pub fn takes_any_words(&self) -> bool {
         self.kind == SlotKind::String && self.choices.is_empty() && self.recognizers.is_empty()
@@ -467,18 +466,18 @@ impl SlotKind {
 /// An example of how people ask for a function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exemplar {
-    /// As written, slots as `<label>`.
+    /// As written, with slots as `<label>`.
     pub template: String,
-    /// The template taken apart, in order.
+    /// The template split into pieces, in order.
     pub pieces: Vec<Piece>,
     pub mode: OwnerMode,
     /// `OpenDU`'s label; `"Negative"` for a negative exemplar.
     pub label: Option<String>,
     pub context_frame: Option<String>,
     pub context_slot: Option<String>,
-    /// The sentence that the template was made from, if the author kept it.
+    /// The sentence from which the template was made, if the author kept it.
     pub utterance: Option<String>,
-    /// What that sentence's arguments are, if the author said so.
+    /// The arguments of that sentence, if the author gave them.
     pub arguments: Option<Value>,
 }
 
@@ -507,7 +506,7 @@ pub enum Piece {
     },
 }
 
-/// How an exemplar speaks for its function (`owner_mode`).
+/// How an exemplar counts for its function (`owner_mode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OwnerMode {
@@ -515,7 +514,7 @@ pub enum OwnerMode {
     Normal,
     /// Belongs to a part of the function (a slot's frame) and implies the function.
     Extended,
-    /// Looks like the function and isn't: evidence against it.
+    /// Looks like a request for the function but isn't one: evidence against it.
     Negative,
 }
 
@@ -524,7 +523,7 @@ pub enum OwnerMode {
 pub struct Recognizer {
     pub name: String,
     pub kind: RecognizerKind,
-    /// How a built-in one reads what leaves room; of no effect on others.
+    /// How a built-in recognizer reads ambiguous words; without effect on others.
     pub reading: SlotReading,
 }
 
@@ -550,7 +549,7 @@ pub struct Instance {
     pub expressions: Vec<String>,
 }
 
-/// Regular expressions of linear time; a group named `value` narrows the span and the value.
+/// Regular expressions with linear running time; a group named `value` narrows the span and the value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatternSpec {
     pub patterns: Vec<String>,

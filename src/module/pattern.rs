@@ -1,25 +1,25 @@
-//! Regular expressions as authors and clients write them: whether they compile, and how much memory that takes.
+//! Regular expressions of authors and clients: whether they compile, and how much memory that takes.
 //!
 //! A short pattern can be a large program: `\p{L}{1,48}` takes 2 MB. So patterns are measured in bytes, each by itself
-//! and all together, before anything is kept of them.
+//! and all together, before anything of them is kept.
 
 use regex_automata::meta;
 use serde_json::Value;
 
 use super::{Diagnostic, Limits, Module, RecognizerKind, findings::Place};
 
-/// What every pattern takes beside its program, in bytes, measured.
+/// Measured size in bytes of a compiled pattern without its program.
 const BESIDE: usize = 8 << 10;
 
 /// A pattern that compiles.
 pub(super) struct Compiled {
     regex: meta::Regex,
-    /// What it takes, in bytes.
+    /// Its size in bytes.
     pub(super) bytes: usize,
 }
 
 pub(super) enum PatternError {
-    /// It takes more bytes than it may.
+    /// It takes more bytes than allowed.
     Large,
     /// What is wrong with it, in words.
     Syntax(String),
@@ -38,7 +38,7 @@ pub(super) fn compile(pattern: &str, most: usize) -> Result<Compiled, PatternErr
     if bytes > most { Err(PatternError::Large) } else { Ok(Compiled { regex, bytes }) }
 }
 
-/// [`compile`] for a `pattern` of JSON Schema, which speaks the dialect of `ECMAScript`: its `\w` is ASCII.
+/// [`compile`] for a `pattern` of JSON Schema, which uses the dialect of `ECMAScript`: its `\w` is ASCII.
 pub(super) fn compile_of_schema(pattern: &str, most: usize) -> Result<Compiled, PatternError> {
     let translated = jsonschema_regex::to_rust_regex(pattern)
         .map_err(|()| PatternError::Syntax("it is no regular expression of JSON Schema".to_owned()))?;
@@ -51,7 +51,7 @@ impl Compiled {
     }
 }
 
-/// What the patterns of one file may still take.
+/// The bytes that the patterns of one file may still take.
 pub(super) struct PatternBudget {
     left: usize,
     is_over: bool,
@@ -62,7 +62,7 @@ impl PatternBudget {
         Self { left: limits.module_pattern_bytes, is_over: false }
     }
 
-    /// Says once that all patterns together are too large.
+    /// Takes `bytes` from the budget. Reports only once that all patterns together are too large.
     pub(super) fn take(&mut self, bytes: usize, limits: &Limits) -> Result<(), Option<String>> {
         if let Some(left) = self.left.checked_sub(bytes) {
             self.left = left;
@@ -73,7 +73,7 @@ impl PatternBudget {
         Err((!std::mem::replace(&mut self.is_over, true)).then_some(message))
     }
 
-    /// Nothing is compiled any more.
+    /// True if nothing more is compiled.
     pub(super) const fn is_over(&self) -> bool {
         self.is_over
     }
@@ -87,7 +87,7 @@ pub(super) fn large_pattern(file: &str, place: &Place<'_>, pattern: &str, limits
 }
 
 pub(super) fn bad_pattern(file: &str, place: &Place<'_>, pattern: &str, reason: &str) -> Diagnostic {
-    // The crate draws the pattern with a caret; its last line says what is wrong.
+    // The crate's message draws the pattern with a caret; its last line says what is wrong.
     let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
     let found =
         Diagnostic::error("bad-pattern", file, place, format!("the pattern `{pattern}` does not compile: {reason}"));
@@ -98,7 +98,7 @@ pub(super) fn bad_pattern(file: &str, place: &Place<'_>, pattern: &str, reason: 
     }
 }
 
-/// Bytes that the patterns of a module take that was loaded within `limits`.
+/// Bytes that the patterns of a module take, if it was loaded within `limits`.
 #[must_use]
 pub fn pattern_bytes(module: &Module, limits: &Limits) -> usize {
     let recognizers = module.recognizers.iter().flat_map(|recognizer| match &recognizer.kind {
@@ -112,7 +112,7 @@ pub fn pattern_bytes(module: &Module, limits: &Limits) -> usize {
     own + of_schemas.into_iter().map(|pattern| bytes(compile_of_schema(pattern, limits.pattern_bytes))).sum::<usize>()
 }
 
-/// The patterns in a schema. What only looks like one, in an example perhaps, is none that compiles for long.
+/// The patterns in a schema. Something that only looks like a pattern, for instance in an example, compiles quickly.
 fn collect<'s>(schema: &'s Value, patterns: &mut Vec<&'s str>) {
     match schema {
         Value::Object(members) => {

@@ -1,8 +1,8 @@
-//! How a built-in recognizer reads words that leave room, as the slot wants it: which half of the day "at 8" lies in,
-//! whether "on 3 November" is ahead or behind, and what "two weeks" come to in a slot of days.
+//! How a built-in recognizer reads ambiguous words for a slot: which half of the day "at 8" lies in, whether "on 3
+//! November" is in the future or the past, and what "two weeks" mean in a slot of days.
 //!
-//! `module.toml` says so (`part_of_day`, `direction`, `unit` of a slot). Where it says nothing, the words of the schema
-//! do: a name, a description, a function about alarms or dinners. `uptake check` shows what was guessed.
+//! `module.toml` says so (`part_of_day`, `direction`, `unit` of a slot). If it does not, the words of the schema
+//! decide: a name, a description, a function about alarms or dinners. `uptake check` shows what was guessed.
 
 use super::{
     Builtin, Counting, Slot,
@@ -19,24 +19,24 @@ use crate::{
     text::{fold, name_words, names::singular},
 };
 
-/// Those in which names are written: the module's, and English.
+/// The languages in which names are written: the module's, and English.
 type Languages = [&'static Language; 2];
 
-/// What a slot wants of its built-in recognizers.
+/// How a slot wants built-in recognizers to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SlotReading {
     pub part_of_day: PartOfDay,
     pub direction: Direction,
-    /// The unit in which a number counts.
+    /// The unit of a number.
     pub unit: Option<Unit>,
-    /// The number counts things, so that a measure ("two weeks") is none.
+    /// The number counts things, so that a measure ("two weeks") is not one.
     pub counts_things: bool,
-    /// The number is a place in a row, so that "the 20th" is one.
+    /// The number is a rank, so that "the 20th" is one.
     pub is_rank: bool,
 }
 
 impl SlotReading {
-    /// What the author set for the slot, else what the words of the schema say, in these languages.
+    /// The author's settings for the slot, else what the words of the schema say in these languages.
     pub(super) fn new(set: Option<&SlotSettings>, languages: Languages, function: (&str, &str), slot: &Slot) -> Self {
         let own = Said::new(&[slot.label(), &slot.description], languages);
         let all = Said::new(&[slot.label(), &slot.description, function.0, function.1], languages);
@@ -55,7 +55,7 @@ impl SlotReading {
         }
     }
 
-    /// The part of it that matters to `builtin`.
+    /// The part of the reading that matters to `builtin`.
     #[must_use]
     pub(super) fn of(self, builtin: Builtin) -> Self {
         let none = Self::default();
@@ -77,7 +77,7 @@ impl SlotReading {
         }
     }
 
-    /// In words for an author; empty if nothing is special.
+    /// A description for authors; empty if nothing is special.
     #[must_use]
     pub fn described(self) -> Vec<String> {
         let part_of_day = match self.part_of_day {
@@ -110,7 +110,7 @@ impl Said {
     }
 
     fn any(&self, list: fn(&OfSlots) -> &Vec<String>) -> bool {
-        // German joins its nouns, and Japanese all words.
+        // German compounds nouns, and Japanese joins all words.
         let is_joined = |word: &str, part: &str| (part.len() > 5 || !part.is_ascii()) && word.contains(part);
         let mut wanted = self.languages.iter().flat_map(|language| list(&language.words.slots));
         wanted.any(|one| self.words.iter().any(|word| word == one || is_joined(word, one)))
@@ -139,12 +139,12 @@ fn words(text: &str) -> Vec<String> {
     name_words(text).iter().map(|word| fold(word)).collect()
 }
 
-/// True of a folded word that a list of one of the languages has.
+/// True if a list of one of the languages contains the folded word.
 fn is_among(word: &str, languages: Languages, list: fn(&OfSlots) -> &Vec<String>) -> bool {
     languages.iter().any(|language| list(&language.words.slots).iter().any(|known| *known == *word))
 }
 
-/// The unit that a folded word of a schema names. One letter is any of several.
+/// The unit that a folded word of a schema names. A single letter could mean several units.
 fn unit_named(word: &str, languages: Languages) -> Option<Unit> {
     let own = languages.iter().find_map(|language| {
         let mut units = language.words.slots.units.iter();
@@ -160,19 +160,19 @@ fn unit_named(word: &str, languages: Languages) -> Option<Unit> {
     })
 }
 
-/// The unit that the name says, else the one that the description says, if it is one.
+/// The unit that the name says, else the one that the description says, if any.
 fn unit(slot: &Slot, languages: Languages) -> Option<Unit> {
     let label = words(slot.label());
     let is = |word: &str, list: fn(&OfSlots) -> &Vec<String>| is_among(word, languages, list);
     if label.iter().any(|word| is(word, |slots| &slots.ages)) {
         return Some(Unit::Years);
     }
-    // `month` alone is a month of the year, `day` one of the month; the `min` of `min_price` is no minute.
+    // `month` alone is a month of the year, `day` one of the month; the `min` of `min_price` is not a minute.
     let counts = |word: &str| {
         (label.len() > 1 || singular(word) != word) && (word != label[0] || !is(word, |slots| &slots.bounds))
     };
     let is_sum = Said::new(&[slot.label(), &slot.description], languages).any(|slots| &slots.sums);
-    // Nor is that of `prix_min`; and pounds of money weigh nothing.
+    // Nor is the `min` of `prix_min`; and pounds of money are not a weight.
     let fits = |unit: &Unit| !(is_sum && matches!(unit, Unit::Pounds | Unit::Minutes));
     let named: Vec<Unit> =
         label.iter().filter(|word| counts(word)).filter_map(|word| unit_named(word, languages)).filter(fits).collect();
@@ -182,7 +182,7 @@ fn unit(slot: &Slot, languages: Languages) -> Option<Unit> {
     {
         return Some(unit);
     }
-    // "the day of the month" is no length.
+    // "the day of the month" is not a length of time.
     let description = words(&slot.description);
     let introduced = description
         .windows(2)
@@ -192,7 +192,7 @@ fn unit(slot: &Slot, languages: Languages) -> Option<Unit> {
     if let [unit] = said[..] { Some(unit) } else { None }
 }
 
-/// True of a name for how many there are: `guests`, `num_tickets`, `party_size`.
+/// True if a name says how many there are: `guests`, `num_tickets`, `party_size`.
 fn counts_things(label: &str, languages: Languages) -> bool {
     let words = words(label);
     let Some(last) = words.last().map(String::as_str) else { return false };
@@ -202,7 +202,7 @@ fn counts_things(label: &str, languages: Languages) -> bool {
 }
 
 impl Counting {
-    /// What a name and a description say, in these languages.
+    /// What a name and a description say about counting, in these languages.
     #[must_use]
     pub(crate) fn new(label: &str, description: &str, languages: Languages) -> Self {
         let (name, description) = (squeeze(&fold(label)), fold(description));
@@ -218,7 +218,7 @@ impl Counting {
     }
 }
 
-/// True of a name for a place in a row: `floor`, `payment_day`, `row`.
+/// True if a name means a rank: `floor`, `payment_day`, `row`.
 fn is_rank(label: &str, languages: Languages) -> bool {
     words(label).last().is_some_and(|last| is_among(&singular(last), languages, |slots| &slots.ranks))
 }
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
     use crate::module::{Limits, findings::Findings, slots};
 
-    /// What is read of a slot with this name, type and description, of a function with this name.
+    /// What is read for a slot with this name, type and description, of a function with this name.
     fn read(tag: &str, function: &str, name: &str, kind: &str, description: &str) -> String {
         let parameters = json!({"type": "object", "properties": {name: {"type": kind, "description": description}}});
         let slots = slots::flatten(&parameters, "", (function, ""), &Limits::default(), &mut Findings::new());

@@ -1,4 +1,4 @@
-//! Gives functions their endpoints: what is written of each, checked and made what can be carried out.
+//! Gives functions their endpoints: checks what is written and turns it into what can be carried out.
 
 use serde_json::Value;
 
@@ -10,16 +10,16 @@ use super::{
     schema,
 };
 
-/// The header that carries the idempotency key, where the author names no other.
+/// The header that carries the idempotency key if the author names no other.
 const KEY_HEADER: &str = "Idempotency-Key";
-/// Headers that belong to the connection or the body.
+/// Headers that belong to the connection or to the body.
 const RESERVED: [&str; 7] =
     ["host", "content-length", "content-type", "transfer-encoding", "connection", "te", "upgrade"];
 
-/// JSON Schema of the answer that the document describes, where one is wanted.
+/// JSON Schema of the answer that the document describes, if it is wanted.
 pub(super) type Known = Option<Value>;
 
-/// Gives each function its endpoint. `known` is what the schema says of the one at this position.
+/// Gives each function its endpoint. `known` returns what the schema says about the function at a position.
 pub(super) fn resolve_all(
     settings: &Settings,
     functions: &mut [Function],
@@ -34,7 +34,7 @@ pub(super) fn resolve_all(
     }
 }
 
-/// Makes of what is written what can be carried out; `None` after a finding.
+/// Turns what is written into what can be carried out; `None` after a finding.
 fn resolve(
     own: &EndpointSettings,
     function: &Function,

@@ -40,7 +40,7 @@ pub enum Base {
     Now,
 }
 
-/// What a moment is moved by; back where it is negative.
+/// The length of time by which a moment is moved; backwards if negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shift {
     pub amount: i64,
@@ -67,7 +67,7 @@ pub enum Comparison {
     Greater,
 }
 
-/// Why a text is no rule of a function.
+/// Why a text is not a rule of a function.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     #[error("it compares nothing: write one of `<`, `<=`, `=`, `!=`, `>=`, `>` between two values")]
@@ -93,10 +93,10 @@ pub enum RuleError {
 }
 
 impl Rule {
-    /// Reads a rule about the slots of `function`; `find` tells which slot a name means.
+    /// Reads a rule about the slots of `function`; `find` resolves the name of a slot.
     ///
     /// # Errors
-    /// What keeps the text from being a rule.
+    /// Why the text is not a rule.
     pub fn parse(text: &str, function: &Function, find: &dyn Fn(&str) -> Option<SlotId>) -> Result<Self, RuleError> {
         let (left, comparison, right) = divided(text)?;
         let (left, left_kind) = Side::parse(left, function, find)?;
@@ -118,7 +118,7 @@ impl Rule {
         }
     }
 
-    /// The slots that it names, in its order.
+    /// The slots that it names, in their order in the rule.
     pub fn slots(&self) -> impl Iterator<Item = &SlotPath> {
         [&self.left, &self.right].into_iter().filter_map(|side| match &side.base {
             Base::Slot(path) => Some(path),
@@ -126,14 +126,14 @@ impl Rule {
         })
     }
 
-    /// The innermost array whose items it compares, `dishes[]`; empty where it is about no array.
+    /// The innermost array whose items it compares, `dishes[]`; empty if it involves no array.
     #[must_use]
     pub fn array(&self) -> &[Step] {
         self.slots().map(array_of).max_by_key(|array| array.len()).unwrap_or_default()
     }
 }
 
-/// The path up to the last array in it.
+/// The path up to and including the last array in it.
 fn array_of(path: &SlotPath) -> &[Step] {
     let end = path.0.iter().rposition(|step| *step == Step::Each).map_or(0, |at| at + 1);
     &path.0[..end]
@@ -203,7 +203,7 @@ impl Base {
     }
 }
 
-/// The comparison, and what stands before and behind it.
+/// The comparison, and the texts before and after it.
 fn divided(text: &str) -> Result<(&str, Comparison, &str), RuleError> {
     let mut quote = None;
     let mut found: Option<(usize, usize, Comparison)> = None;
@@ -258,7 +258,7 @@ impl Unit {
 }
 
 impl Shift {
-    /// As ISO 8601 writes its length: `P2W`, `PT90M`.
+    /// The length of time in ISO 8601: `P2W`, `PT90M`.
     fn iso(self) -> String {
         let amount = self.amount;
         match self.unit {
@@ -273,9 +273,9 @@ impl Shift {
 }
 
 impl Comparison {
-    /// The comparison that `text` begins with, as written.
+    /// The comparison that `text` begins with, and how it is written.
     fn at(text: &str) -> Option<(&'static str, Self)> {
-        // The longer ones first.
+        // The longer ones come first.
         [
             ("<=", Self::AtMost),
             (">=", Self::AtLeast),
@@ -289,7 +289,7 @@ impl Comparison {
         .find(|(sign, _)| text.starts_with(sign))
     }
 
-    /// The same seen from the other side: `a < b` is `b > a`.
+    /// The comparison with its sides exchanged: `a < b` is `b > a`.
     #[must_use]
     pub const fn turned(self) -> Self {
         match self {
@@ -301,7 +301,7 @@ impl Comparison {
         }
     }
 
-    /// Whether it holds between two values, by the order of the first to the second.
+    /// True if it holds between two values, given the order of the first to the second.
     #[must_use]
     pub const fn holds(self, order: Ordering) -> bool {
         match self {
@@ -315,7 +315,7 @@ impl Comparison {
     }
 }
 
-/// What a side holds.
+/// What kind of value a side holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Number,
@@ -323,13 +323,13 @@ pub enum Kind {
     Date,
     DateTime,
     Time,
-    /// The moment of the turn: a date, a time or both, whatever it is compared with.
+    /// The moment of the turn: a date, a time or both, depending on what it is compared with.
     Now,
     /// A length of time.
     Length,
-    /// A text that is none of these.
+    /// A text of none of these kinds.
     Words,
-    /// A text that may be any of these: its schema names no format.
+    /// A text of any of these kinds: its schema names no format.
     Text,
     Any,
 }
@@ -351,7 +351,7 @@ impl Kind {
         }
     }
 
-    /// What a text is in ISO 8601; `None` if nothing of it.
+    /// The kind of a text in ISO 8601; `None` if it is not ISO 8601.
     fn of_text(text: &str) -> Option<Self> {
         match Temporal::parse(text)? {
             Temporal::Date(_) => Some(Self::Date),
@@ -365,7 +365,7 @@ impl Kind {
         matches!(self, Self::Date | Self::DateTime | Self::Time | Self::Now | Self::Text | Self::Any)
     }
 
-    /// `false` where a rule would never speak, or would compare what only looks alike.
+    /// `false` if a rule could never apply, or would compare values that only look alike.
     fn compares_with(self, other: Self) -> bool {
         let is_text = |kind: Self| !matches!(kind, Self::Number | Self::Truth);
         match (self, other) {
@@ -408,7 +408,7 @@ pub enum Temporal {
 }
 
 impl Temporal {
-    /// `None` for everything else. A row of digits is a number of something, never a date.
+    /// `None` for everything else. Digits alone are a number, never a date.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();

@@ -1,11 +1,11 @@
-//! JSON Schemas of the files that an author writes, for editors: they complete and check while somebody types. What counts
-//! is what [`super::load()`] says.
+//! JSON Schemas of an author's files, for editors: they complete and check while the author types. [`super::load()`] is
+//! authoritative.
 
 use serde_json::{Value, json};
 
 use super::source::settings;
 
-/// Each with the name of its file.
+/// Each schema with the name of its file.
 ///
 /// # Panics
 /// Never: a test reads the files.
@@ -20,7 +20,7 @@ pub fn all() -> [(&'static str, Value); 4] {
     ]
 }
 
-/// Of `module.toml`, made of the table by which it is read.
+/// The schema of `module.toml`, made from the table by which it is read.
 fn of_settings() -> Value {
     let mut schema = settings::json_schema();
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
@@ -40,7 +40,7 @@ mod tests {
         jsonschema::validator_for(&schema).unwrap()
     }
 
-    /// What ships fits, and so do the fixtures that load.
+    /// The modules that are shipped fit, and so do the fixtures that load.
     #[test]
     fn files_of_modules_fit_their_schemas() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! `module.toml`, as the rest of the house uses it. Every member is optional in the file.
+//! `module.toml` as the rest of Uptake uses it. Every member is optional in the file.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::{effect::FunctionEffect, endpoint::EndpointSettings, rule::Rule};
 use crate::{language::units::Unit, text::tag};
 
-/// What a module may set for itself. `None` means: what the server's configuration says.
+/// A module's own settings. `None` means: the server's configuration decides.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// One sentence for people who list modules.
+    /// One sentence for lists of modules.
     pub description: String,
     /// BCP 47 language of the exemplars and utterances; `en` if absent.
     pub language: Option<String>,
-    /// What comes first in `3/4`; by the language's region if absent.
+    /// What comes first in `3/4`; the language's region decides if absent.
     pub date_order: Option<DateOrder>,
-    /// IANA time zone in which "tomorrow" is read; the server's if absent.
+    /// IANA time zone for "tomorrow" and the like; the server's if absent.
     pub time_zone: Option<String>,
     /// Added to the model server's prompt.
     pub instructions: Option<String>,
@@ -29,7 +29,7 @@ pub struct Settings {
     pub conversation: ConversationSettings,
     pub chat: ChatSettings,
     pub replies: Replies,
-    /// By function name: in the file any spelling that finds it, once loaded exactly its own.
+    /// By function name: the file may use any spelling that finds the function; once loaded, the key is its exact name.
     pub functions: BTreeMap<String, FunctionSettings>,
 }
 
@@ -40,7 +40,8 @@ impl Settings {
         self.language.as_deref().unwrap_or("en")
     }
 
-    /// The same with a region, in which numbers and days are written as there: the tag's own, else that of the time zone.
+    /// The language with a region, whose forms of numbers and dates are used: the tag's own region, else that of the
+    /// time zone.
     #[must_use]
     pub fn locale(&self) -> Cow<'_, str> {
         let language = self.language();
@@ -51,7 +52,7 @@ impl Settings {
         region.map_or(language.into(), |region| format!("{language}-{region}").into())
     }
 
-    /// What is set for a slot, by its function's name and its path, once names are looked up.
+    /// The settings of a slot, by its function's name and its path, once names are looked up.
     #[must_use]
     pub fn slot(&self, function: &str, path: &str) -> Option<&SlotSettings> {
         self.functions.get(function)?.slots.get(path)
@@ -66,11 +67,11 @@ pub enum DateOrder {
     MonthFirst,
 }
 
-/// Who decides.
+/// Which party decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StrategyName {
-    /// Local when sure, else the model server if one is configured, else local all the same.
+    /// Local if sure, else the model server if one is configured, else still local.
     #[default]
     Auto,
     /// Never a model server.
@@ -84,11 +85,11 @@ pub enum StrategyName {
 }
 
 impl StrategyName {
-    /// The names of all, as requests and files spell them.
+    /// All names, as requests and files spell them.
     pub const NAMES: [&'static str; 5] =
         [Self::Auto.name(), Self::Local.name(), Self::Tools.name(), Self::Structured.name(), Self::Staged.name()];
 
-    /// It is a way of asking a model server, and always asks one.
+    /// True if the strategy always asks a model server.
     #[must_use]
     pub const fn always_asks(self) -> bool {
         !matches!(self, Self::Auto | Self::Local)
@@ -148,7 +149,7 @@ pub struct Thresholds {
     pub in_scope: Option<f32>,
 }
 
-/// What a module may change about the model server; never its key or address, which belong to who runs the service.
+/// What a module may change about the model server; never its key or address, which belong to the operator.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmOverrides {
@@ -167,7 +168,7 @@ pub struct LlmOverrides {
     pub tokens: Option<u64>,
 }
 
-/// How conversations over the module's functions go. `None` means: what the server's configuration says.
+/// How conversations over the module's functions proceed. `None` means: the server's configuration decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConversationSettings {
@@ -175,9 +176,9 @@ pub struct ConversationSettings {
     pub ask: Option<Ask>,
     /// Questions in a row about the same thing that may bring nothing valid; after them a person takes over.
     pub tries: Option<u32>,
-    /// Take values over from one function to another where their slots share a recognizer of the module.
+    /// Carry values over from one function to another if their slots share a recognizer of the module.
     pub carry: Option<bool>,
-    /// A model server may word the questions; what is asked is never its choice.
+    /// A model server may word the questions, but it never chooses what is asked.
     pub wording: Option<WordedBy>,
 }
 
@@ -188,11 +189,11 @@ pub enum Ask {
     /// One slot at a time.
     #[default]
     One,
-    /// The slots of one object (`shipping_address`) together, else all that is missing.
+    /// The slots of one object (`shipping_address`) together, else all slots that are missing.
     Group,
 }
 
-/// Who words questions.
+/// Which party words questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WordedBy {
@@ -201,51 +202,51 @@ pub enum WordedBy {
     Model,
 }
 
-/// The half of the day in which an hour lies that is said without one.
+/// The half of the day of an hour that is said without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartOfDay {
-    /// Either: the person is asked.
+    /// Either half: the person is asked.
     #[default]
     Ask,
     /// Before noon.
     Morning,
     /// From noon on.
     Afternoon,
-    /// In the usual hours of work, 8 to 18 o'clock; 7 o'clock is asked for.
+    /// Usual working hours, 8 to 18 o'clock; for 7 o'clock the person is asked.
     Day,
-    /// The next time that a clock shows it.
+    /// The next time that a clock shows this hour.
     Nearest,
 }
 
-/// Where a date lies that is said without a year, or a weekday without a week.
+/// Where to look for a date that is said without a year, or a weekday without a week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Today or ahead.
+    /// Today or later.
     #[default]
     Future,
-    /// Today or behind.
+    /// Today or earlier.
     Past,
     /// Either: the person is asked.
     Any,
 }
 
-/// What has to hold between values of one call.
+/// A condition on the values of one call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "RuleSource")]
 pub struct RuleSettings {
     /// `end_date > start_date`: see [`rule`](super::rule).
     pub check: String,
-    /// What is said where it does not hold.
+    /// What is said if it does not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Wording>,
-    /// `check`, read; `None` until the module is loaded.
+    /// The parsed `check`; `None` until the module is loaded.
     #[serde(skip)]
     pub rule: Option<Rule>,
 }
 
-/// A rule in the file: its check alone, or with what is said.
+/// A rule in the file: its check alone, or with its message.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum RuleSource {
@@ -278,7 +279,7 @@ impl Wording {
         self.in_first(&[tag])
     }
 
-    /// The text in the first of these BCP 47 languages that there is one for, else any.
+    /// The text in the first of these BCP 47 languages that has one, else any text.
     #[must_use]
     pub fn in_first(&self, tags: &[&str]) -> Option<&str> {
         match self {
@@ -294,7 +295,7 @@ impl Wording {
         }
     }
 
-    /// The texts, each with its language where it has one.
+    /// The texts, each with its language if it has one.
     pub fn texts(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
         let (one, several) = match self {
             Self::One(text) => (Some((None, text.as_str())), None),
@@ -319,39 +320,39 @@ impl Wording {
     }
 }
 
-/// How the module answers chat completions. `None` means: what the server's configuration says.
+/// How the module answers chat completions. `None` means: the server's configuration decides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatSettings {
     /// `ignore`, `add` or `replace`.
     pub tools: Option<ForeignTools>,
-    /// What no function is meant by goes on to the model server.
+    /// Messages that mean no function are passed on to the model server.
     pub front: Option<bool>,
     /// `always` or `offered`.
     pub calls: Option<ChatCalls>,
 }
 
-/// Which calls a chat completion has. What the service calls itself is told either way.
+/// Which calls a chat completion contains. Calls that the service makes itself are reported either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChatCalls {
-    /// Those of functions that the request offers; others are told in words.
+    /// Calls of functions that the request offers; others are described in words.
     #[default]
     Offered,
-    /// All of them.
+    /// All calls.
     Always,
 }
 
-/// What becomes of the tools of a request that are not the module's own.
+/// What happens to tools of a request that are not the module's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ForeignTools {
-    /// They are not looked at.
+    /// They are ignored.
     #[default]
     Ignore,
-    /// They are called where no function of the module is meant.
+    /// They are called if no function of the module is meant.
     Add,
-    /// The request's tools take the place of the module's functions.
+    /// They replace the module's functions.
     Replace,
 }
 
@@ -368,25 +369,25 @@ impl ForeignTools {
     }
 }
 
-/// What is said where nothing is asked, as [templates](super::template). `None` means: the sentence of the language.
+/// Replies that ask nothing, as [templates](super::template). `None` means: the sentence of the language.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Replies {
     pub greeting: Option<Wording>,
     pub thanks: Option<Wording>,
     pub farewell: Option<Wording>,
-    /// After "ok" and "great" alone.
+    /// After "ok" or "great" alone.
     pub acknowledged: Option<Wording>,
     pub out_of_scope: Option<Wording>,
     /// After the result of a call.
     pub done: Option<Wording>,
-    /// After a result that tells of a failure.
+    /// After a result that reports a failure.
     pub failed: Option<Wording>,
     pub cancelled: Option<Wording>,
     pub handed_off: Option<Wording>,
 }
 
-/// The same for one function.
+/// The replies of one function.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FunctionReplies {
@@ -399,57 +400,57 @@ pub struct FunctionReplies {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FunctionSettings {
-    /// Whether a call of it only reads; if absent, what the endpoint, the schema, its name and description say.
+    /// Whether a call only reads; if absent, the endpoint, the schema, the name and the description decide.
     pub effect: Option<FunctionEffect>,
-    /// The function whose calls it changes; once loaded exactly its name.
+    /// The function whose calls it changes; once loaded, its exact name.
     pub changes: Option<String>,
-    /// It may be called once more, with other values, by what only follows up its last call.
+    /// A follow-up to its last call may call it once more with other values.
     pub repeats: bool,
-    /// Repeat what will be done and wait for a yes before the call.
+    /// Before the call, repeat what will be done and wait for a yes.
     pub confirm: bool,
-    /// What is asked then, with `<slot>` marks for values; once loaded with paths in them. A clause (up to a comma or
-    /// semicolon) whose marks have no value is left out.
+    /// The text of that question, with `<slot>` marks for values; once loaded, the marks contain paths. A clause (up to
+    /// a comma or semicolon) whose marks have no value is left out.
     pub confirmation: Option<Wording>,
-    /// Instead of the module's.
+    /// Overrides the module's setting.
     pub ask: Option<Ask>,
-    /// Instead of the module's.
+    /// Override the module's replies.
     pub replies: FunctionReplies,
-    /// The members of its result that a person is told, `order.id`; all if empty.
+    /// The members of its result that a person is told, `order.id`; all members if empty.
     pub result: Vec<String>,
     pub rules: Vec<RuleSettings>,
-    /// Where its calls go; if absent, the client makes them.
+    /// Where its calls are sent; if absent, the client makes them.
     pub endpoint: Option<EndpointSettings>,
-    /// From this confidence on, it is called without asking; instead of the module's.
+    /// It is called without asking from this confidence on; overrides the module's setting.
     pub sure: Option<f32>,
-    /// By slot label or path; once loaded by path.
+    /// By slot label or path; once loaded, by path.
     pub slots: BTreeMap<String, SlotSettings>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SlotSettings {
-    /// What to ask when the slot is missing.
+    /// The question to ask when the slot is missing.
     pub question: Option<Wording>,
     /// What to say when a value is not valid; the question follows.
     pub invalid: Option<Wording>,
-    /// Slots with a higher one are asked for first; 0 unless set, and in the schema's order where it is the same.
+    /// Slots with a higher priority are asked for first; 0 unless set. Slots of equal priority keep the schema's order.
     pub priority: i32,
     /// Ask for it once although it is optional; without effect in arrays.
     pub ask: bool,
-    /// Slots of this name hold the same thing in every function: a value carries over.
+    /// Slots with the same name here hold the same thing in every function: a value carries over.
     pub shared: Option<String>,
-    /// Its values are shown nowhere but in calls and answers: not in logs, and not in stored texts. Questions repeat at
-    /// most the last four characters, for a person to recognize the value by; summaries say only that there is one.
+    /// Its values appear only in calls and answers, not in logs or stored texts. Questions repeat at most the last four
+    /// characters, by which a person can recognize the value; summaries say only that there is one.
     pub sensitive: bool,
     /// The recognizer that finds its values: overrides `recognizers.json`, format and type.
     pub recognizer: Option<String>,
     /// `free`: a model may write this value itself (a summary, a message body).
     pub grounding: Grounding,
-    /// In which half of the day an hour lies that is said without one; guessed from the schema's words unless set.
+    /// The half of the day of an hour that is said without one; guessed from the schema's words unless set.
     pub part_of_day: Option<PartOfDay>,
-    /// Where a date lies that is said without a year; guessed from the schema's words unless set.
+    /// Where to look for a date that is said without a year; guessed from the schema's words unless set.
     pub direction: Option<Direction>,
-    /// In what a number counts: "two weeks" are 14 of `days`; guessed from the schema's words unless set.
+    /// The unit of a number: "two weeks" are 14 of `days`; guessed from the schema's words unless set.
     pub unit: Option<Unit>,
 }
 

@@ -10,8 +10,8 @@ use super::{
     schema::{may_be_null, type_names},
 };
 
-/// Flattens normalised `parameters`. Where recursion begins, slots end: an optional one is left to the validator (with
-/// a warning), a required one is a slot of any type, so that it is reported as missing.
+/// Flattens normalised `parameters`. Slots end where recursion begins: an optional slot is left to the validator (with
+/// a warning), a required one becomes a slot of any type, so that it is reported as missing.
 pub(super) fn flatten(
     parameters: &Value,
     file: &str,
@@ -47,7 +47,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `description` is the enclosing array's, for items that have none.
+    /// `description` is the enclosing array's; items without their own use it.
     fn node(&mut self, schema: &Value, path: &mut Vec<Step>, required: bool, description: &str) {
         let Value::Object(map) = schema else {
             // `false`: no value is ever valid here.
@@ -103,7 +103,7 @@ impl Walk<'_> {
     }
 }
 
-/// True if the type is this one and nothing else but perhaps null.
+/// True if the type is this one, possibly with null, and no other.
 fn only(map: &Map<String, Value>, wanted: &str) -> bool {
     let names = type_names(map.get("type"));
     names.contains(&wanted) && names.iter().all(|name| *name == wanted || *name == "null")
@@ -153,7 +153,7 @@ fn kind(map: &Map<String, Value>) -> SlotKind {
     }
 }
 
-/// The closed list of values, without null and without repetition.
+/// The closed list of values, without null and without duplicates.
 fn choices(map: &Map<String, Value>) -> Vec<Value> {
     let mut choices: Vec<Value> = match (map.get("const"), map.get("enum")) {
         (Some(value), _) => vec![value.clone()],

@@ -1,5 +1,5 @@
-//! Texts that authors write as Jinja templates, for a person to read. A template runs with bounds, so that none keeps a
-//! request busy or fills the memory.
+//! Texts that authors write as Jinja templates, for a person to read. A template runs within limits, so that it cannot
+//! keep a request busy or fill the memory.
 
 use std::{borrow::Cow, io, sync::LazyLock};
 
@@ -11,7 +11,7 @@ const FUEL: u64 = 20_000;
 const DEPTH: usize = 16;
 const LARGEST: usize = 16 << 10;
 
-/// Why a template says nothing: for notes and logs.
+/// Why a template gives no text: for notes and logs.
 #[derive(Debug, thiserror::Error)]
 #[error("the template fails: {0}")]
 pub struct TemplateError(#[from] Error);
@@ -21,37 +21,37 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH);
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-    // Never escaped: the text is no web page.
+    // Never escaped: the text is not a web page.
     environment.set_formatter(|output, _: &mut State<'_, '_>, value| write_value(output, value, unchanged));
     environment
 });
 
-/// Whether a text is a template; otherwise why not.
+/// Checks that a text is a template.
 pub(super) fn check(text: &str) -> Result<(), String> {
     ENVIRONMENT.template_from_str(text).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// The text with what is `known` in its places. What is not known is left out.
+/// The rendered text with the values of `known`. Unknown names are left out.
 ///
 /// # Errors
-/// If the template cannot be read, or does what it may not.
+/// If the template cannot be parsed, or does something forbidden.
 pub fn rendered(text: &str, known: &impl Serialize) -> Result<String, TemplateError> {
-    // Compiled each time: that takes as long as rendering it, some microseconds.
+    // Compiled each time: that takes as long as rendering it, a few microseconds.
     let template = ENVIRONMENT.template_from_str(text)?;
     Ok(bounded(&template, Value::from(Serde(known)), LARGEST)?)
 }
 
-/// The text that a template writes, without white space around it.
+/// The text that a template writes, without surrounding white space.
 ///
 /// # Errors
-/// If the template does what it may not, or writes more than `largest` bytes.
+/// If the template does something forbidden, or writes more than `largest` bytes.
 pub(crate) fn bounded(template: &Template<'_, '_>, context: Value, largest: usize) -> Result<String, Error> {
     let mut page = Page { written: Vec::new(), largest };
     template.render_captured_to(context, &mut page)?;
     Ok(String::from_utf8_lossy(&page.written).trim().to_owned())
 }
 
-/// Writes a value where a template names it, changed by `change`: nothing where there is nothing.
+/// Writes a value that a template names, changed by `change`; writes nothing for a missing value.
 pub(crate) fn write_value(
     output: &mut Output<'_>,
     value: &Value,

@@ -1,4 +1,4 @@
-//! Whole modules: fixtures with what is expected of them, and properties over everything that an author may write.
+//! Tests of whole modules: fixtures with their expected results, and properties of everything that an author may write.
 
 use std::{fmt::Write as _, fs, path::PathBuf};
 
@@ -19,7 +19,7 @@ fn fixture(name: &str) -> Module {
     })
 }
 
-/// Functions, slots and what binds them, one line each.
+/// Functions, slots and their recognizers, one line each.
 fn outline(module: &Module) -> String {
     let mut text = String::new();
     for function in &module.functions {
@@ -37,7 +37,7 @@ fn outline(module: &Module) -> String {
     text
 }
 
-/// Compares with a committed file; `UPDATE_FIXTURES=1` writes it anew.
+/// Compares with a committed file; `UPDATE_FIXTURES=1` rewrites it.
 fn assert_is(actual: &str, path: &str) {
     let path = fixtures().join(path);
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
@@ -85,7 +85,7 @@ fn settings_reach_the_slots() {
     let location = function.slot(function.slot_labelled("location").expect("there"));
     assert_eq!(location.question, Some(Wording::One("For which city?".into())));
     assert_eq!(module.recognizer(location.recognizers[0]).name, "city");
-    // Found under another spelling, kept under its own.
+    // Found under another spelling, stored under its own.
     assert!(module.settings.functions["get_weather"].slots.contains_key("location"));
 }
 
@@ -105,7 +105,7 @@ fn a_module_may_be_a_schema_alone() {
     assert_eq!(codes(&[("schema.json", bare)], &Limits::default()), ["empty-description schema.json/0"]);
 }
 
-/// The answer to `tools/list` in whatever wrapping it was kept.
+/// The answer to `tools/list`, in any wrapping.
 #[test]
 fn a_tool_list_may_be_wrapped() {
     let list = json!([
@@ -149,7 +149,7 @@ fn schema_files_are_one() {
     assert_eq!(codes(&[("schema.json", "{\"a\": 1}")], &Limits::default()), ["unknown-format schema.json"]);
 }
 
-/// On a thread with as little room as those of the service have. What would overflow its stack ends the process.
+/// Runs on a thread with as little stack as those of the service. A stack overflow would end the process.
 #[test]
 fn files_that_nest_as_deep_as_may_be_are_read() {
     type Nest = fn(usize) -> String;
@@ -242,7 +242,7 @@ fn files_are_read_with_care() {
         std::os::unix::fs::symlink(elsewhere.path(), at("exemplars.json")).expect("linked");
         assert_eq!(found(&Limits::default()), ["outside exemplars.json"]);
         fs::remove_file(at("exemplars.json")).expect("removed");
-        // Inside, as mounted configuration has them.
+        // A link inside the directory, as mounted configuration has it.
         fs::create_dir(at("data")).expect("made");
         fs::write(at("data/exemplars.json"), r#"{"f": ["hello"]}"#).expect("written");
         std::os::unix::fs::symlink(at("data/exemplars.json"), at("exemplars.json")).expect("linked");
@@ -256,7 +256,7 @@ fn files_are_read_with_care() {
     assert!(stamp(&nowhere).is_err());
 }
 
-/// As `cp -p` and unpacked archives leave it.
+/// `cp -p` and unpacking archives give such files.
 #[test]
 #[cfg(unix)]
 fn a_file_that_looks_the_same_changes_the_stamp() {
@@ -312,7 +312,7 @@ fn large_modules_load() {
     assert_eq!(module.expect("loads").functions.len(), 10_000);
 }
 
-/// Any JSON, leaning towards the words that schemas and our files use.
+/// Any JSON, with a preference for words that schemas and module files use.
 pub(super) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -331,7 +331,7 @@ pub(super) fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Values that [`any_schema`] is about.
+/// Values for schemas of [`any_schema`].
 pub(super) fn any_instance() -> impl Strategy<Value = Value> {
     let leaf = prop::sample::select(vec![
         json!(null),
@@ -483,7 +483,7 @@ proptest! {
 
     #[test]
     fn yaml_reads_what_json_says(value in any_json()) {
-        // JSON is YAML but for a few control characters and the rule on duplicate keys.
+        // JSON is YAML except for a few control characters and the rule on duplicate keys.
         prop_assume!(value.is_object() || value.is_array());
         let text = value.to_string();
         let (json_found, yaml_found) = (
@@ -517,7 +517,7 @@ const RENTAL: &str = r#"[
     {"name": "return", "description": "d", "parameters": {"type": "object", "properties": {
         "day": {"type": "string", "format": "date"}, "count": {"type": "integer"}}}}]"#;
 
-/// What a `module.toml` says of the rental, as code, pointer and line.
+/// What is found in a `module.toml` of the rental module, as code, pointer and line.
 fn found_in(settings: &str) -> Vec<String> {
     let (_, found) = from_texts(&[("schema.json", RENTAL), ("module.toml", settings)], &Limits::default());
     let line = |found: &crate::module::Diagnostic| found.line.map_or_else(String::new, |line| format!(":{line}"));

@@ -1,9 +1,8 @@
-//! What people say about other things: the yardstick for "out of scope".
+//! General sentences: the yardstick for "out of scope".
 //!
-//! Scores of two modules cannot be compared as they are: among 150 functions something is near to any sentence, among
+//! Scores of two modules are not comparable as they are: among 150 functions something is near to any sentence, among
 //! five hardly anything. So each module is measured once, when it is built, against sentences that have nothing to do
-//! with any module ([`TEXTS`]). Some may happen to be in a module's scope, which is why the median counts and not the
-//! highest.
+//! with any module ([`TEXTS`]). Some may happen to be in a module's scope, so the median is used and not the maximum.
 
 use std::{collections::HashMap, path::Path};
 
@@ -16,10 +15,11 @@ use crate::{
     text::tag,
 };
 
-/// The sentences by the language of the modules that they measure, one a line; the first are for all other languages.
+/// The sentences by the language of the modules that they measure, one per line; the first entry serves all other
+/// languages.
 ///
-/// A module in a language that shares no letters with English would find nothing in English sentences, and so take
-/// everything that is said in its own for its business.
+/// A module in a language that shares no letters with English would find nothing in English sentences, and so would
+/// accept everything said in its own language.
 const TEXTS: [(&str, &str); 2] = [("en", include_str!("background.txt")), ("ja", include_str!("background.ja.txt"))];
 
 /// The sentences of one language with their vectors.
@@ -37,15 +37,15 @@ struct Sentence {
 }
 
 impl Background {
-    /// The language whose sentences measure modules of the language that a BCP 47 tag names.
+    /// The language of the sentences that measure modules with this BCP 47 tag.
     #[must_use]
     pub fn language(tag: &str) -> &'static str {
         let wanted = tag::language(tag);
         TEXTS.iter().map(|(language, _)| *language).find(|known| *known == wanted).unwrap_or("en")
     }
 
-    /// The sentences of one of the languages that [`Self::language`] gives. Embeds what the file at `store` does not
-    /// hold already. A file that cannot be written costs time at the next start, nothing else.
+    /// The sentences for a language returned by [`Self::language`]. Embeds those that the file at `store` does not
+    /// contain. If the file cannot be written, only the next start takes longer.
     ///
     /// # Errors
     /// If the embedder fails.
@@ -77,21 +77,20 @@ impl Background {
         Ok(Self { sentences, clarity })
     }
 
-    /// The sentences with their vectors, as exemplars have them.
+    /// The sentences with their vectors, embedded as exemplars.
     pub fn sentences(&self) -> impl Iterator<Item = (&'static str, &[f32])> {
         self.sentences.iter().map(|sentence| (sentence.text, sentence.symmetric.as_slice()))
     }
 
-    /// How well the embedder tells unlike sentences of this language apart, against how well it does so in English: 0
-    /// if it takes all for the same, 1 at least as well. A model that never learned a language sees little but its
-    /// letters.
+    /// How well the embedder distinguishes unlike sentences of this language, relative to English: 0 if all look the
+    /// same, 1 if at least as well. A model that never learned a language sees little but its letters.
     #[must_use]
     pub const fn clarity(&self) -> f32 {
         self.clarity
     }
 }
 
-/// The sentences in the language that a BCP 47 tag names, if there are any.
+/// The sentences in the language of a BCP 47 tag, if there are any.
 pub(super) fn sentences_in(tag: &str) -> Option<impl Iterator<Item = &'static str>> {
     let wanted = tag::language(tag);
     TEXTS.iter().find(|(known, _)| *known == wanted).map(|(_, texts)| texts.lines())
@@ -101,7 +100,7 @@ fn texts(language: &str) -> &'static str {
     TEXTS.iter().find(|(known, _)| *known == language).map_or(TEXTS[0].1, |(_, texts)| texts)
 }
 
-/// The distance between any two of these sentences on average, against that of English ones.
+/// The mean distance between any two of these sentences, relative to English ones.
 fn clarity(vectors: &[Vec<f32>], english: &[Vec<f32>]) -> f32 {
     let (own, usual) = (1.0 - mean_cosine(vectors), 1.0 - mean_cosine(english));
     if usual > f32::EPSILON { (own / usual).clamp(0.0, 1.0) } else { 1.0 }
@@ -134,8 +133,8 @@ async fn embed(
 }
 
 impl Index {
-    /// The score that the best function usually gets for what is none of its business, 0 to 1: the median over the
-    /// background, and a little more where words count for most.
+    /// The typical score of the best function for out-of-scope sentences, 0 to 1: the median over the background,
+    /// raised a little where words count most.
     #[must_use]
     pub fn usual_score(&self, background: &Background) -> f32 {
         let mut scores: Vec<f32> = background

@@ -1,4 +1,4 @@
-//! How an index is made: what is not known yet is embedded, then everything is put on its shelf.
+//! Builds an index: embeds unknown texts, then puts everything on its shelf.
 
 use std::{collections::HashMap, path::Path, time::Duration};
 
@@ -14,15 +14,15 @@ use super::{
 };
 use crate::embed::{EmbedError, Embedder, Purpose};
 
-/// Texts embedded at once: so few that an utterance that comes in between does not wait long for the model.
+/// Texts embedded at once: few, so that an utterance that arrives in between does not wait long for the model.
 pub(super) const BATCH: usize = 32;
-/// Embedding longer than this is saved in between, so that a build that is killed has not worked for nothing.
+/// Longer builds save in between, so that little work is lost if one is killed.
 const SAVE_EVERY: Duration = Duration::from_secs(30);
-/// How long a build waits for a busy model before it gives up, and how long between two tries.
+/// How long a build waits for a busy model before it gives up, and how long between two attempts.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Texts by what they are filed under.
+/// A text to be embedded, with its key.
 struct Wanted {
     key: Key,
     purpose: Purpose,
@@ -30,14 +30,14 @@ struct Wanted {
 }
 
 impl Index {
-    /// Embeds what `store` does not hold yet, and indexes everything.
+    /// Embeds what `store` does not contain yet, and indexes everything.
     ///
-    /// `functions` is how many the module has; `language` a BCP 47 tag (for stemming); `store` the file that keeps the
-    /// vectors (a graph is kept beside it), `None` to keep nothing; `progress` hears how many texts are embedded of all
-    /// that have to be. Must run within a tokio runtime; the work that keeps a core busy is done off its threads.
+    /// `functions` is the module's number of functions; `language` a BCP 47 tag (for stemming); `store` the file for
+    /// the vectors (a graph is kept beside it), `None` to keep nothing; `progress` receives the numbers of embedded
+    /// texts and of all texts to embed. Must run within a tokio runtime; heavy computing is done off its threads.
     ///
     /// # Errors
-    /// If the embedder fails or breaks its contract. A store that can't be read or written is only logged.
+    /// If the embedder fails or breaks its contract. A store that cannot be read or written is only logged.
     pub async fn build(
         corpus: impl Into<Corpus>,
         functions: usize,
@@ -76,7 +76,7 @@ impl Index {
             documents: documents.len(),
             hnsw: documents.iter().filter(|document| is_exemplar(document)).count() >= options.hnsw_from.max(1),
         };
-        // What is not used any more leaves the file as well.
+        // Unused vectors leave the file as well.
         let changed = !missing.is_empty() || before != vectors.len();
         embed(missing, embedder, store.as_ref(), &mut vectors, progress).await?;
 
@@ -85,7 +85,7 @@ impl Index {
             let of = |text: &String| vectors.get(&Key::new(Purpose::Symmetric, text)).cloned();
             let sentences = sentences.iter().map(|text| of(text).unwrap_or_else(|| vec![0.0; dimensions])).collect();
             let (language, store) = (language.as_str(), store.as_ref());
-            // A disk that is slow holds up the end of this step, not its work.
+            // A slow disk delays the end of this step, not its work.
             let index = std::thread::scope(|scope| {
                 if changed && let Some(store) = store {
                     scope.spawn(|| store.save(&vectors));
@@ -181,7 +181,7 @@ fn centroids(exemplars: &Shelf, functions: usize) -> Vectors {
     Vectors::new(dimensions, floats)
 }
 
-/// The direction of the mean of these rows, negative ones aside, as one row; zeros if there is none.
+/// The direction of the mean of these rows without negative exemplars, as one row; zeros if there is none.
 pub(super) fn mean_direction(exemplars: &Shelf, rows: impl Iterator<Item = usize>) -> Vectors {
     let dimensions = exemplars.vectors.dimensions();
     let mut sum = vec![0.0_f64; dimensions];
@@ -196,7 +196,7 @@ pub(super) fn mean_direction(exemplars: &Shelf, rows: impl Iterator<Item = usize
     Vectors::new(dimensions, floats.collect())
 }
 
-/// Stands for the rows of a graph and how it is made.
+/// A hash of a graph's rows and of how the graph is made.
 fn content(documents: &[Document], identity: &str, dimensions: usize) -> [u8; blake3::OUT_LEN] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(dimensions as u64).to_le_bytes());
@@ -225,7 +225,7 @@ fn keys(document: &Document) -> impl Iterator<Item = Key> {
     document.dense.iter().map(|text| Key::new(purpose(document.source), text))
 }
 
-/// The direction of the mean; no direction if it has none.
+/// The direction of the mean; zeros if it has none.
 fn mean<'v>(vectors: impl Iterator<Item = &'v Vec<f32>>, dimensions: usize) -> Vec<f32> {
     let mut sum = vec![0.0; dimensions];
     for vector in vectors {
@@ -234,7 +234,7 @@ fn mean<'v>(vectors: impl Iterator<Item = &'v Vec<f32>>, dimensions: usize) -> V
     vector::unit(sum).unwrap_or_else(|| vec![0.0; dimensions])
 }
 
-/// Each text once.
+/// The texts to embed, without duplicates.
 fn wanted(documents: &[Document], sentences: &[String]) -> Vec<Wanted> {
     let mut seen = std::collections::HashSet::with_capacity(documents.len());
     let said = documents.iter().flat_map(|document| document.dense.iter().map(|text| (purpose(document.source), text)));
@@ -255,7 +255,7 @@ async fn embed(
     if all == 0 {
         return Ok(());
     }
-    // Texts of like length share a batch, so that little is padding.
+    // Texts of similar length share a batch, so that there is little padding.
     missing.sort_by_key(|wanted| (wanted.purpose as u8, wanted.text.len()));
     let mut saved = std::time::Instant::now();
     progress(0, all);
@@ -271,7 +271,7 @@ async fn embed(
             if got != expected || !vector.iter().all(|value| value.is_finite()) {
                 return Err(BuildError::Vector { expected, got });
             }
-            // A text without any known token may have no direction; then it is simply never near.
+            // A text without any known token may have no direction; then it is never near.
             vectors.insert(wanted.key, vector::unit(vector).unwrap_or_else(|| vec![0.0; expected]));
         }
         done += batch.len();
@@ -286,7 +286,7 @@ async fn embed(
     Ok(())
 }
 
-/// Users come first: a build waits while the model is busy.
+/// Utterances come first: a build waits while the model is busy.
 pub(super) async fn embed_patiently(
     embedder: &dyn Embedder,
     texts: Vec<String>,

@@ -1,4 +1,4 @@
-//! What of a module can be found: each function's description, and each of its exemplars.
+//! The searchable parts of a module: each function's description, and each of its exemplars.
 
 use serde_json::Value;
 
@@ -10,21 +10,22 @@ use crate::{
     text::{in_words, plain::first_sentence},
 };
 
-/// Choices of one slot that its function's description repeats; more would drown the rest.
+/// Most choices of one slot that its function's description repeats; more would drown the rest.
 const CHOICES: usize = 12;
 
-/// Characters of a description from which on its first sentence counts by itself.
+/// From this length on, in characters, the first sentence of a description is also a document of its own.
 const LONG: usize = 120;
 
 /// One or more descriptions and every exemplar of each function, in the order of the module.
 ///
-/// A description has a short form (name, description, names of parameters) and, where it says more, a full one
-/// (descriptions and choices of the parameters too). Both are embedded, and the nearer one counts: terse functions are
-/// found better by the short form, families of similar ones by the full. BM25 sees the full form only. An operation of
-/// an `OpenAPI` document with a long description has its first sentence besides, which is what the document calls it.
+/// A description has a short form (name, description, names of parameters) and, if there is more to say, a full one
+/// (with descriptions and choices of the parameters). Both are embedded, and the nearer one counts: terse functions are
+/// found better by the short form, families of similar ones by the full. BM25 sees the short form only if there is no
+/// full one. An operation of an `OpenAPI` document with a long description also has its first sentence as a document,
+/// which serves as the operation's title.
 ///
-/// An exemplar is embedded as it is `said`. BM25 sees the sentence that its author kept, otherwise its template with
-/// slots as the words of their names; in a language without spaces the template, with [`values`] for slots.
+/// An exemplar is embedded as it is `said`. BM25 sees the sentence that its author kept, or else its template with the
+/// words of the slots' names; in a language without spaces the template, with [`values`] for slots.
 #[must_use]
 pub fn documents(module: &Module, said: &Sentences) -> Vec<Document> {
     let mut documents = Vec::new();
@@ -66,7 +67,7 @@ fn described(function: &Function, explain: impl Fn(&Slot) -> String) -> String {
     let name = in_words(&function.name);
     let description = function.description.trim();
     let mut text = name.clone();
-    // A description that only repeats the name says nothing more, and saying it twice measured worse.
+    // A description that only repeats the name adds nothing, and repetition measured worse.
     if !description.is_empty() && in_words(description) != name {
         text.push_str(". ");
         text.push_str(description);

@@ -1,6 +1,6 @@
-//! From the scores of single documents to one score per function. Pure.
+//! Combines the scores of documents into one score per function. Pure.
 //!
-//! Fusion respects the scores themselves: reciprocal rank fusion throws their gaps away and was worse than the
+//! The fusion uses the scores themselves: reciprocal rank fusion discards their differences and was worse than the
 //! embedding alone wherever it was measured.
 
 use std::cmp::Ordering;
@@ -9,15 +9,15 @@ use serde::Serialize;
 
 use super::weights::weights;
 
-/// How many exemplars speak for a function: the nearest alone is noisy, all of them blur what a function means.
+/// How many exemplars are pooled per function: the nearest alone is noisy, all of them blur what a function means.
 pub(super) const POOLED: usize = 3;
 
-/// How much words count beside vectors.
+/// The weights of words relative to vectors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shares {
     exemplar: f32,
     description: f32,
-    /// How much further the scores of sentences about other things reach above their median.
+    /// How much further background scores reach above their median.
     pub(super) reach: f32,
 }
 
@@ -29,7 +29,7 @@ impl Default for Shares {
 }
 
 impl Shares {
-    /// For an embedder that tells texts apart with this clarity, 0 to 1.
+    /// For an embedder with this clarity, 0 to 1.
     #[must_use]
     pub(super) fn with_clarity(clarity: f32) -> Self {
         let weights = weights();
@@ -42,20 +42,20 @@ impl Shares {
         }
     }
 
-    /// The score of one exemplar; may be slightly under 0.
+    /// The score of one exemplar; may be slightly negative.
     #[must_use]
     pub(super) fn exemplar_score(self, dense: f32, lexical: f32) -> f32 {
         mix(dense, lexical, self.exemplar)
     }
 
-    /// The score of one description; may be slightly under 0.
+    /// The score of one description; may be slightly negative.
     #[must_use]
     pub(super) fn description_score(self, dense: f32, lexical: f32) -> f32 {
         mix(dense, lexical, self.description)
     }
 }
 
-/// What one function's exemplars say, negative ones aside.
+/// The signals of one function's exemplars, without negative ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ExemplarSignals {
     /// Mean cosine of the best three.
@@ -66,7 +66,7 @@ pub struct ExemplarSignals {
     pub lexical: f32,
 }
 
-/// What one function's description says.
+/// The signals of one function's description.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DescriptionSignals {
     /// Best cosine over its forms (short and full).
@@ -75,12 +75,12 @@ pub struct DescriptionSignals {
     pub lexical: f32,
 }
 
-/// Everything that is known of one function for one query.
+/// All signals of one function for one query.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Signals {
     pub(super) exemplars: Option<ExemplarSignals>,
     pub(super) description: Option<DescriptionSignals>,
-    /// Score of its nearest positive exemplar; only looked at beside a negative one.
+    /// Score of its nearest positive exemplar; only used beside a negative one.
     pub(super) nearest_positive: Option<f32>,
     /// Score of its nearest negative exemplar.
     pub(super) nearest_negative: Option<f32>,
@@ -120,22 +120,22 @@ fn lifted(description: f32) -> f32 {
     description + (weights().lift * (1.0 - description)).min(description.max(0.0))
 }
 
-/// Brings BM25 into 0 to 1 by the geometric mean of two measures of the query: the best score that any document got,
-/// and the score that the query would have if it were itself a document (unknown words at full weight).
+/// Scales BM25 to 0 to 1 by the geometric mean of two measures of the query: the best score that any document got, and
+/// the score that the query would have if it were itself a document (unknown words at full weight).
 ///
-/// By the best alone, a query about nothing in the module still has a document at 1, so scores of two queries cannot
-/// be compared (out-of-scope AUROC falls by half a point); by itself alone, templates suffer for every value in the
-/// utterance that they cannot know (accuracy falls by 3 to 5 points on templates with slots).
+/// With the best score alone, a query about nothing in the module still has a document at 1, so scores of two queries
+/// are not comparable (out-of-scope AUROC falls by half a point); with the query's own score alone, templates suffer
+/// for every value in the utterance that they cannot know (accuracy falls by 3 to 5 points on templates with slots).
 #[must_use]
 pub(super) fn lexical_scale(best: f32, of_itself: f32) -> f32 {
     let square = best * of_itself;
     if square > 0.0 && square.is_finite() { square.sqrt().recip() } else { 0.0 }
 }
 
-/// The mean of the best [`POOLED`] of what is pushed, whatever the order.
+/// The mean of the best [`POOLED`] pushed values, in any order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BestMean {
-    /// Descending; minus infinity where nothing was pushed yet.
+    /// Descending; minus infinity for missing values.
     best: [f32; POOLED],
     count: usize,
 }
@@ -150,7 +150,7 @@ impl BestMean {
     #[inline]
     pub(super) fn push(&mut self, value: f32) {
         self.count += 1;
-        // Without branches: which of the first exemplars are best is as good as random.
+        // Without branches: which of the first exemplars are best is unpredictable.
         let mut falling = value;
         for kept in &mut self.best {
             let holds = *kept > falling;
@@ -158,7 +158,7 @@ impl BestMean {
         }
     }
 
-    /// Of fewer values, the mean of all; `None` of none.
+    /// The mean; of all values if there are fewer, `None` if there are none.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "at most POOLED")]
     pub(super) fn mean(&self) -> Option<f32> {
@@ -167,7 +167,7 @@ impl BestMean {
     }
 }
 
-/// Best first; what ties stays in the order of `key`.
+/// Best first; ties are ordered by `key`.
 pub(super) fn best_first<T, K: Ord>(score: impl Fn(&T) -> f32, key: impl Fn(&T) -> K) -> impl Fn(&T, &T) -> Ordering {
     move |one, other| score(other).total_cmp(&score(one)).then_with(|| key(one).cmp(&key(other)))
 }

@@ -1,8 +1,8 @@
-//! Approximate search above some ten thousands of rows: a graph of near neighbours (HNSW), built by `hnsw_rs`.
+//! Approximate search for tens of thousands of rows: a graph of near neighbours (HNSW), built by `hnsw_rs`.
 //!
-//! Only the links are taken over, and walked here over the 8-bit codes of [`Vectors`]: the crate keeps a second copy
-//! of all vectors as floats, its loaded index borrows from its loader, and its files are trusted as they come. As plain
-//! lists of row numbers the graph is a tenth of that, can be checked link by link, and a filter costs nothing.
+//! Only the links are copied, and walked here over the 8-bit codes of [`Vectors`]: the crate keeps a second copy of all
+//! vectors as floats, its loaded index borrows from its loader, and it trusts its files. As plain lists of row numbers
+//! the graph takes a tenth of that, can be checked link by link, and a filter costs nothing.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -10,11 +10,11 @@ use hnsw_rs::prelude::{DistL2, Hnsw};
 
 use super::vector::{Coded, Vectors};
 
-/// Links of a row, and twice as many in the lowest layer.
+/// Links per row; twice as many in the lowest layer.
 const LINKS: usize = 16;
-/// Rows that are looked at to link a new one.
+/// Rows that are examined to link a new one.
 const EFFORT: usize = 200;
-/// `hnsw_rs` allows this many layers.
+/// The number of layers that `hnsw_rs` allows.
 const LAYERS: usize = 16;
 
 /// The links between rows, in layers: each row is in the lowest, ever fewer are in those above.
@@ -73,7 +73,7 @@ impl PartialOrd for Near {
 }
 
 impl Graph {
-    /// Uses every core; takes a minute or two for 100,000 rows. `None` for no rows.
+    /// Uses every core; takes a minute or two for 100,000 rows. `None` if there are no rows.
     #[must_use]
     pub(super) fn build(vectors: &Vectors) -> Option<Self> {
         let count = vectors.len();
@@ -103,8 +103,8 @@ impl Graph {
         Some(Self { entry, layers: layers.into_iter().map(Layer::new).collect() })
     }
 
-    /// The `count` nearest rows that `keep` wants, nearest first, with their approximate cosines. `effort` rows
-    /// (at least `count`) are kept in view on the way: more are slower and miss less.
+    /// The `count` nearest rows that `keep` accepts, nearest first, with their approximate cosines. `effort` rows (at
+    /// least `count`) are kept in view on the way: more are slower and miss less.
     #[must_use]
     pub(super) fn nearest(
         &self,
@@ -131,7 +131,7 @@ impl Graph {
             first
         };
         first_seen(at.row);
-        // What is in view steers the walk; what is kept of it is the answer.
+        // Rows in view steer the walk; those of them that `keep` accepts are the answer.
         let (mut ahead, mut view, mut kept) = (BinaryHeap::from([at]), BinaryHeap::new(), BinaryHeap::new());
         view.push(Reverse(at));
         if keep(at.row as usize) {
@@ -158,7 +158,7 @@ impl Graph {
         kept.into_sorted_vec().into_iter().map(|Reverse(near)| (near.row as usize, near.cosine)).collect()
     }
 
-    /// As it is stored.
+    /// The serialised graph.
     #[must_use]
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let length = |list: &[u32]| narrow(list.len());

@@ -1,4 +1,4 @@
-//! Vectors that are made once and kept in a file, by the text that they stand for.
+//! Vectors that are computed once and kept in a file, by their text.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::embed::{Embedder, Purpose};
 
-/// What a file holds, and what of it is still of use. Reading and writing block.
+/// The contents of a file, and which of them are still used. Reading and writing block.
 pub struct Kept {
     store: Option<Store>,
     known: HashMap<Key, Vec<f32>>,
@@ -21,7 +21,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The vectors of the file at `path` if they are of this identity; none, and nothing will be kept, without a path.
+    /// The vectors of the file at `path`, if they have this identity; without a path none, and none are kept.
     #[must_use]
     pub fn open(path: Option<&Path>, identity: &str, dimensions: usize) -> Self {
         let store = path.map(|path| Store::new(path, identity, dimensions));
@@ -43,8 +43,7 @@ impl Kept {
         self.has_new = true;
     }
 
-    /// Keeps what was asked for or put since it was opened; all else leaves the file. Failing is logged and nothing
-    /// else.
+    /// Saves the vectors that were used or added since opening; others leave the file. A failure is only logged.
     pub fn save(mut self) {
         let before = self.known.len();
         self.known.retain(|key, _| self.used.contains(key));
@@ -54,7 +53,7 @@ impl Kept {
     }
 }
 
-/// The vectors of texts, in order; embeds what the file at `path` does not hold.
+/// The vectors of texts, in order; embeds those that the file at `path` does not contain.
 ///
 /// # Errors
 /// If the embedder fails or breaks its contract.

@@ -1,8 +1,8 @@
-//! BM25 over a few thousand short texts, in memory, by tantivy's inverted index.
+//! BM25 over a few thousand short texts, in memory, with tantivy's inverted index.
 //!
-//! The query's terms are made by hand, so nothing that a person types is syntax. And scores are summed term by term
-//! over the postings instead of by tantivy's scorers: pooling per function needs the score of every document that
-//! matches, for which a top-k collector is the wrong tool, and walking each list once is several times faster.
+//! The query's terms are made here, so nothing that a person types is query syntax. And scores are summed term by term
+//! over the postings instead of by tantivy's scorers: pooling per function needs the score of every matching document,
+//! for which a top-k collector is the wrong tool, and walking each list once is several times faster.
 
 use std::collections::HashSet;
 
@@ -24,13 +24,13 @@ use crate::{
     text::{fold, is_unspaced, script::is_han, tag},
 };
 
-/// Characters of a query that are looked at, so that a pasted book costs no more than a page.
+/// Most characters of a query that are used, so that a pasted book costs no more than a page.
 const QUERY_CHARS: usize = 8192;
-/// Distinct terms of a query that are looked up; an utterance has far fewer.
+/// Most distinct terms of a query that are looked up; an utterance has far fewer.
 const QUERY_TERMS: usize = 512;
-/// Longer "words" are no words; tantivy refuses them at 65,530 bytes.
+/// Longer "words" are ignored; tantivy refuses them at 65,530 bytes.
 const TERM_BYTES: usize = 256;
-/// tantivy wants at least this much to index with.
+/// tantivy's minimum for an index writer.
 const ARENA_BYTES: usize = 15_000_000;
 
 /// Why the lexical index could not be built.
@@ -38,14 +38,14 @@ const ARENA_BYTES: usize = 15_000_000;
 #[error("the lexical index could not be built: {0}")]
 pub struct LexicalError(#[from] tantivy::TantivyError);
 
-/// Turns text into terms: words, folded and stemmed by language; pairs of characters, and single Han, in scripts that
-/// do not put spaces between words.
+/// Turns text into terms: words, folded and stemmed by language; in scripts without spaces pairs of characters, and
+/// single Han characters.
 pub struct Analyzer {
     stemmer: Option<Stemmer>,
 }
 
 impl Analyzer {
-    /// `language` is a BCP 47 tag; one without a stemmer (or unknown) only folds.
+    /// `language` is a BCP 47 tag; a language without a stemmer is only folded.
     #[must_use]
     pub fn new(language: &str) -> Self {
         let algorithm = match tag::language(language).as_str() {
@@ -74,7 +74,7 @@ impl Analyzer {
 
     /// The terms of `text`, in order, with repetitions.
     pub fn terms(&self, text: &str, mut take: impl FnMut(String)) {
-        // Composed, so that a syllable or a voiced kana is one character; folding, which decomposes, comes last.
+        // Composed first, so that a syllable or a voiced kana is one character; folding, which decomposes, comes last.
         let text: String = text.nfkc().flat_map(char::to_lowercase).map(straight).collect();
         for word in text.unicode_words() {
             for word in word.split('_').filter(|word| !word.is_empty() && word.len() <= TERM_BYTES) {
@@ -88,7 +88,7 @@ impl Analyzer {
     }
 
     fn take_word(&self, word: &str, take: &mut impl FnMut(String)) {
-        // Stemmers know accents, so the stem is folded and not the other way round.
+        // Stemmers need accents, so the stem is folded and not the word.
         match &self.stemmer {
             Some(stemmer) => take(fold(&stemmer.stem(word))),
             None => take(fold(word)),
@@ -97,10 +97,10 @@ impl Analyzer {
 }
 
 /// Each pair of neighbours in a run of unspaced script, and each character that means something by itself: Han, or one
-/// that stands alone. Runs go across word bounds, which are guesses in these scripts.
+/// that stands alone. Pairs cross word boundaries, which are only guesses in these scripts.
 ///
-/// Kana, Thai and Hangul are letters: counted one by one, they made half of the terms of a sentence and told nothing
-/// (99.3 against 100 % AUROC of in and out of scope in the module `delivery`).
+/// Kana, Thai and Hangul are letters: counted one by one, they made up half of the terms of a sentence and added
+/// nothing (99.3 against 100 % AUROC of in and out of scope in the module `delivery`).
 fn take_characters(text: &str, take: &mut impl FnMut(String)) {
     let characters: Vec<char> = text.chars().collect();
     for (at, &character) in characters.iter().enumerate().filter(|(_, character)| is_unspaced(**character)) {
@@ -127,9 +127,9 @@ pub(super) struct Lexical {
     analyzer: Analyzer,
     /// `None` if no text had a term.
     postings: Option<(std::sync::Arc<InvertedIndexReader>, Field)>,
-    /// `k1 * (1 - b + b * length / mean length)` of each document, and of each text that is only there to be counted.
+    /// `k1 * (1 - b + b * length / mean length)` of each document, and of each text that is only counted.
     norms: Vec<f32>,
-    /// How many of them can be found.
+    /// Number of documents that can be found.
     documents: usize,
     /// Texts with at least one term.
     counted: usize,
@@ -137,8 +137,7 @@ pub(super) struct Lexical {
 
 impl Lexical {
     /// Document `i` is the `i`-th text; an empty one is never found and does not count. Where characters are terms,
-    /// some dozens of exemplars say little of which of them are common: the sentences about other things are counted
-    /// too.
+    /// some dozens of exemplars do not show which terms are common, so the background sentences are counted too.
     ///
     /// # Errors
     /// If tantivy fails.
@@ -151,7 +150,7 @@ impl Lexical {
             .set_fieldnorms(false)
             .set_index_option(IndexRecordOption::WithFreqs);
         let field = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
-        // One segment, filled in order: the document's number is its position, and there is nothing to merge.
+        // One segment, filled in order: the document's number is its position, and no merge is needed.
         let directory = tantivy::directory::RamDirectory::create();
         let mut writer =
             tantivy::Index::builder().schema(schema.build()).single_segment_index_writer(directory, ARENA_BYTES)?;
@@ -188,16 +187,16 @@ impl Lexical {
                 terms.insert(term);
             }
         });
-        // Summed in one order whatever the set's: the same query has the same scores to the last bit.
+        // Sorted, so that the same query always has the same scores to the last bit.
         let mut terms: Vec<String> = terms.into_iter().collect();
         terms.sort_unstable();
         terms
     }
 
-    /// The score of every document for the terms of [`Self::query`], 0 to 1 ([`fuse::lexical_scale`]); empty if nothing
-    /// matches at all.
+    /// The score of every document for the terms of [`Self::query`], 0 to 1 ([`fuse::lexical_scale`]); empty if no
+    /// document matches.
     ///
-    /// Postings that cannot be read count as no match: the index lives in memory, so that does not happen.
+    /// Unreadable postings count as no match; this does not happen, since the index is in memory.
     #[must_use]
     pub(super) fn scores(&self, query: &[String]) -> Vec<f32> {
         let Some((postings, field)) = &self.postings else { return Vec::new() };
@@ -306,7 +305,7 @@ mod tests {
         }
     }
 
-    /// BM25 in the plainest words.
+    /// A straightforward BM25.
     fn oracle(texts: &[String], query: &str) -> Vec<f32> {
         let documents: Vec<Vec<String>> = texts.iter().map(|text| terms("en", text)).collect();
         let counted: Vec<&Vec<String>> = documents.iter().filter(|document| !document.is_empty()).collect();

@@ -1,7 +1,7 @@
 //! From an utterance to the few functions it may mean: descriptions and exemplars, lexical and dense, fused.
 //!
-//! [`documents()`] says what of a module can be found, [`Index::build`] embeds and indexes it once, [`Index::search`]
-//! answers from memory in a fraction of a millisecond.
+//! [`documents()`] makes the searchable parts of a module, [`Index::build`] embeds and indexes them once,
+//! [`Index::search`] answers from memory in a fraction of a millisecond.
 
 use std::ops::Range;
 
@@ -38,15 +38,15 @@ use graph::Graph;
 use lexical::Lexical;
 use vector::{Coded, Vectors};
 
-/// One thing that can be found: a function's description, or one of its exemplars.
+/// One searchable item: a function's description, or one of its exemplars.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     pub function: FunctionId,
     pub source: Source,
-    /// For BM25; empty if it is found by its vector only.
+    /// The text for BM25; empty if only its vector is searched.
     pub lexical: String,
-    /// For the embedder (`Purpose::Passage` for a description, `Purpose::Symmetric` for an exemplar): the mean of these
-    /// texts' vectors is its own.
+    /// The texts for the embedder (`Purpose::Passage` for a description, `Purpose::Symmetric` for an exemplar); the
+    /// document's vector is the mean of theirs.
     pub dense: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub struct Document {
 #[derive(Debug, Clone, Default)]
 pub struct Corpus {
     pub documents: Vec<Document>,
-    /// Texts that are not looked for, embedded as exemplars are.
+    /// Texts that are not searched, embedded like exemplars.
     pub sentences: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl From<Vec<Document>> for Corpus {
     }
 }
 
-/// An index, how it was made, and the unit vectors of the corpus's sentences.
+/// An index, its report, and the unit vectors of the corpus's sentences.
 pub struct Indexed {
     pub index: Index,
     pub report: IndexReport,
@@ -78,10 +78,9 @@ pub enum Source {
     Exemplar { id: ExemplarId, mode: OwnerMode },
 }
 
-/// What is looked for.
+/// A query.
 ///
-/// A vector of another dimension than the index's, or with values that are not finite, finds nothing; then the words
-/// still do.
+/// A vector with the wrong dimension, or with values that are not finite, finds nothing; then only words are searched.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
     pub text: &'a str,
@@ -91,14 +90,15 @@ pub struct Query<'a> {
     pub symmetric: &'a [f32],
 }
 
-/// A document that was found, with each score that led to it.
+/// A document that was found, with its scores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence {
     #[serde(flatten)]
     pub source: Source,
     /// Cosine, -1 to 1.
     pub dense: f32,
-    /// BM25 over the geometric mean of the best BM25 of this query and the query's own, 0 to 1; 0 if no word matched.
+    /// BM25 divided by the geometric mean of the best BM25 of this query and the query's own, 0 to 1; 0 if no word
+    /// matched.
     pub lexical: f32,
     /// The fusion of the two, 0 to 1.
     pub score: f32,
@@ -111,28 +111,28 @@ pub struct Candidate {
     /// Fused over all evidence, 0 to 1; comparable between functions and between queries. 0 if a negative exemplar is
     /// as near as the nearest positive one.
     pub score: f32,
-    /// What its exemplars say together; `None` if it has none (negative ones aside).
+    /// Signals of its exemplars; `None` if it has none (not counting negative ones).
     pub exemplars: Option<ExemplarSignals>,
-    /// What its description says.
+    /// Signals of its description.
     pub description: Option<DescriptionSignals>,
-    /// What the module's own exemplars teach; `None` where nothing was learned.
+    /// Signals learned from the module's own exemplars; `None` if nothing was learned.
     pub learned: Option<LearnedSignals>,
     /// Probability that this function is meant if one of the module's is, 0 to 1.
     pub share: f32,
-    /// Score of its nearest negative exemplar, if it has one; the score above has taken it into account.
+    /// Score of its nearest negative exemplar, if it has one; already included in the score above.
     pub negative: Option<f32>,
     /// Best first; a few per function.
     pub evidence: Vec<Evidence>,
 }
 
-/// Log-probabilities of a function by what a module's own exemplars teach.
+/// Log-probabilities of a function, learned from a module's own exemplars.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LearnedSignals {
-    /// By the embedder's vectors.
+    /// From the embedder's vectors.
     pub vectors: f32,
-    /// By words and characters.
+    /// From words and characters.
     pub ngrams: f32,
-    /// The same of what no function of the module is meant by.
+    /// The same for "no function is meant".
     pub vectors_none: f32,
     pub ngrams_none: f32,
 }
@@ -159,15 +159,15 @@ impl Default for RetrieveOptions {
     }
 }
 
-/// What a build did.
+/// The report of a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct IndexReport {
     /// Distinct texts that were embedded now.
     pub embedded: usize,
-    /// Distinct texts whose vectors were kept from before.
+    /// Distinct texts whose vectors were already kept.
     pub reused: usize,
     pub documents: usize,
-    /// True if exemplars are found through a graph.
+    /// True if exemplars are searched through a graph.
     pub hnsw: bool,
 }
 
@@ -186,13 +186,13 @@ pub enum BuildError {
     Interrupted(String),
 }
 
-/// Everything of a module that can be found, in memory. Immutable.
+/// All searchable items of a module, in memory. Immutable.
 pub struct Index {
     descriptions: Shelf,
     exemplars: Shelf,
-    /// One row per function: where its positive exemplars' mean points; zeros if it has none.
+    /// One row per function: the direction of its positive exemplars' mean; zeros if it has none.
     centroids: Vectors,
-    /// Per function: whether one of its exemplars is negative.
+    /// For each function, whether it has a negative exemplar.
     has_negative: Vec<bool>,
     graph: Option<Graph>,
     functions: usize,
@@ -212,7 +212,7 @@ impl std::fmt::Debug for Index {
     }
 }
 
-/// Documents of one kind, those of a function side by side.
+/// Documents of one kind, grouped by function.
 struct Shelf {
     /// Rows of function `i` are `starts[i]..starts[i + 1]`.
     starts: Vec<usize>,
@@ -236,12 +236,12 @@ impl Shelf {
 }
 
 impl Index {
-    /// Lets words count for more where the embedder tells texts of this language apart less well.
+    /// Gives words more weight if the embedder distinguishes texts of this language less well.
     pub fn adapt(&mut self, background: &Background) {
         self.shares = Shares::with_clarity(background.clarity());
     }
 
-    /// How many functions the index knows.
+    /// The number of functions in the index.
     #[must_use]
     pub const fn functions(&self) -> usize {
         self.functions
@@ -267,7 +267,7 @@ const fn is_negative(source: Source) -> bool {
     matches!(source, Source::Exemplar { mode: OwnerMode::Negative, .. })
 }
 
-/// The place of a document among its function's.
+/// The order of a document within its function.
 const fn order(source: Source) -> usize {
     match source {
         Source::Description => 0,
@@ -343,7 +343,7 @@ mod tests {
         ]
     }
 
-    /// Word for word the index that never had them, but for BM25, which knows how common each word is in all of them.
+    /// Identical to an index that never had them, except for BM25, which counts words in all of them.
     #[test]
     fn silent_exemplars_do_not_speak() {
         let index = build(music_and_weather());
@@ -364,9 +364,9 @@ mod tests {
         let silenced = of(&search(&[id(2, 0), id(2, 1), id(9, 0), id(0, 9)]), 2);
         assert!(silenced.exemplars.is_none(), "it lives by its description: {silenced:?}");
         assert!(silenced.evidence.iter().all(|found| found.source == Source::Description));
-        // The others are as they were.
+        // Other functions are unchanged.
         assert_eq!(of(&search(&[id(2, 0)]), 0), of(&search(&[]), 0));
-        // What is left of a function's exemplars is what an index of them alone would say.
+        // A function's remaining exemplars score as in an index of them alone.
         let mut fewer = music_and_weather();
         fewer.retain(|document| document.dense != ["play some jazz"]);
         let alone = build(fewer).search(&query, 3, None);

@@ -1,4 +1,4 @@
-//! How an index is searched: every function by approximate cosines, the best few exactly.
+//! Searches an index: every function by approximate cosines, the best few exactly.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -11,9 +11,9 @@ use super::{
 };
 use crate::module::{ExemplarId, FunctionId};
 
-/// Functions beyond those asked for that are scored exactly, so that the error of the first pass changes nothing.
+/// Functions beyond those asked for that are scored exactly, so that errors of the first pass change nothing.
 const SLACK: usize = 8;
-/// Rows of one function whose cosines are made exact, by each of two orders.
+/// Rows of one function whose cosines are computed exactly, for each of two orders.
 const EXACT_ROWS: usize = 12;
 /// Exemplars that the graph finds.
 const GRAPH_HITS: usize = 192;
@@ -21,14 +21,14 @@ const GRAPH_HITS: usize = 192;
 const _: () = assert!(GRAPH_HITS > POOLED && EXACT_ROWS > POOLED);
 
 impl Index {
-    /// The `limit` functions with the best scores, best first (of equals, the first of the module); only those in
-    /// `among` if given. Plain computing, no waiting.
+    /// The `limit` functions with the best scores, best first (of equals, the first in the module); only those in
+    /// `among` if given. Computes without waiting.
     #[must_use]
     pub fn search(&self, query: &Query<'_>, limit: usize, among: Option<&[FunctionId]>) -> Vec<Candidate> {
         self.search_without(query, limit, among, &[])
     }
 
-    /// The same as if the `silent` exemplars were not there. Exact but for the order of equals.
+    /// The same as if the `silent` exemplars were not there. Exact except for the order of equals.
     #[must_use]
     pub fn search_without(
         &self,
@@ -102,27 +102,27 @@ impl Index {
     }
 }
 
-/// One query against everything.
+/// One query against the whole index.
 struct View<'a> {
     index: &'a Index,
     asymmetric: Option<Coded<'a>>,
     symmetric: Option<Coded<'a>>,
-    /// Per row of each shelf, approximate.
+    /// Approximate, per row of each shelf.
     descriptions: Vec<f32>,
     exemplars: Dense,
     centroids: Vec<f32>,
     /// Per row of each shelf, or empty if no word matched.
     description_words: Vec<f32>,
     exemplar_words: Vec<f32>,
-    /// Rows of exemplars that do not speak, ascending.
+    /// Rows of silent exemplars, ascending.
     silent: Vec<usize>,
 }
 
 /// Approximate cosines of exemplars.
 enum Dense {
-    /// Of every row; 0 for rows that are not asked for.
+    /// Of every row; 0 for rows that were not requested.
     All(Vec<f32>),
-    /// Of the nearest rows, by function, and the bound of all others.
+    /// Of the nearest rows, by function, and an upper bound for all others.
     Nearest { hits: HashMap<usize, Vec<(usize, f32)>>, others: f32 },
 }
 
@@ -131,7 +131,7 @@ impl<'a> View<'a> {
         let fits =
             |vector: &'a [f32]| (vector.len() == index.centroids.dimensions()).then(|| Coded::new(vector)).flatten();
         let (asymmetric, symmetric) = (fits(query.asymmetric), fits(query.symmetric));
-        // Both shelves are of one language.
+        // Both shelves have the same language.
         let words = index.exemplars.lexical.query(query.text);
         Self {
             index,
@@ -152,7 +152,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Leaves out these exemplars, also of what theirs say together.
+    /// Leaves out these exemplars, also from their function's centroid.
     fn silence(&mut self, exemplars: &[(FunctionId, ExemplarId)]) {
         let shelf = &self.index.exemplars;
         let known = exemplars.iter().filter(|(function, _)| function.index() < self.index.functions);
@@ -179,7 +179,7 @@ impl<'a> View<'a> {
         self.silent.binary_search(&row).is_ok()
     }
 
-    /// Exact cosine of the mean of a function's positive exemplars that speak.
+    /// Exact cosine of the mean of a function's positive exemplars that are not silent.
     fn centroid(&self, function: usize) -> f32 {
         let Some(query) = &self.symmetric else { return 0.0 };
         let rows = self.index.exemplars.rows(function);
@@ -189,7 +189,7 @@ impl<'a> View<'a> {
         mean_direction(&self.index.exemplars, rows.filter(|row| !self.is_silent(*row))).cosine(query, 0)
     }
 
-    /// From the approximate cosines.
+    /// Signals from the approximate cosines.
     fn signals(&self, function: usize) -> Signals {
         let rows = self.index.exemplars.rows(function);
         match &self.exemplars {
@@ -198,7 +198,7 @@ impl<'a> View<'a> {
                 self.fuse(function, self.centroids[function], &cosines[rows], &self.descriptions[described])
             }
             Dense::Nearest { hits, others } => {
-                // Rows that the graph did not bring are at most as near as the last that it did.
+                // Rows that the graph did not return are at most as near as the last one it did.
                 let mut cosines = vec![others.min(self.centroids[function]); rows.len()];
                 for &(row, cosine) in hits.get(&function).into_iter().flatten() {
                     cosines[row - rows.start] = cosine;
@@ -251,7 +251,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// From exact cosines.
+    /// The candidate, from exact cosines.
     fn candidate(&self, function: usize) -> Candidate {
         let index = self.index;
         let rows = index.exemplars.rows(function);

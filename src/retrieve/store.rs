@@ -1,8 +1,8 @@
-//! Vectors and graphs kept between starts.
+//! Stores vectors and graphs between starts.
 //!
-//! A file is either whole, ours and of this version, or it is ignored and made anew: its checksum covers every byte
-//! before it. Writers write beside the file and rename, so that readers and other writers see one whole version or
-//! another. A place that cannot be written costs the next start time, never this one its service.
+//! A file is used only if it is complete, ours and of this version; otherwise it is ignored and rewritten: its checksum
+//! covers every byte before it. Writers write beside the file and rename, so that readers and other writers see one
+//! complete version or another. If the place cannot be written, only the next start takes longer.
 
 use std::{
     collections::HashMap,
@@ -13,18 +13,18 @@ use std::{
 
 use crate::embed::Purpose;
 
-/// What kind of file it is; changes with the layout.
+/// The kind of file; changes with the layout.
 const VECTORS: [u8; 8] = *b"UPTKVEC1";
 const GRAPH: [u8; 8] = *b"UPTKGRF1";
 
-/// After this long, a temporary file belongs to nobody.
+/// After this time, a temporary file counts as abandoned.
 const ABANDONED: std::time::Duration = std::time::Duration::from_secs(3600);
 
 const KEY: usize = blake3::OUT_LEN;
 /// Kind, fingerprint, length of the payload.
 const HEADER: usize = 8 + KEY + 8;
 
-/// What a vector is filed under: the text and what it was embedded for.
+/// The key of a vector: its text and purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key([u8; KEY]);
 
@@ -56,7 +56,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// `identity` is the embedder's: another one's vectors are foreign.
+    /// `identity` is the embedder's: vectors of another one are not used.
     #[must_use]
     pub(super) fn new(path: &Path, identity: &str, dimensions: usize) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -65,7 +65,7 @@ impl Store {
         Self { path: path.to_owned(), fingerprint: *hasher.finalize().as_bytes(), dimensions }
     }
 
-    /// The vectors that were kept; none if there is no file, or if it is torn, of another embedder or another version.
+    /// The stored vectors; none if there is no file, or if it is damaged, or of another embedder or version.
     #[must_use]
     pub(super) fn load(&self) -> HashMap<Key, Vec<f32>> {
         let Some(payload) = read(&self.path, VECTORS, &self.fingerprint) else { return HashMap::new() };
@@ -81,7 +81,7 @@ impl Store {
         entries.map(entry).collect()
     }
 
-    /// Keeps `vectors` instead of what was kept before. Failing is logged and nothing else.
+    /// Replaces the stored vectors. A failure is only logged.
     pub(super) fn save(&self, vectors: &HashMap<Key, Vec<f32>>) {
         let mut entries: Vec<(&Key, &Vec<f32>)> = vectors.iter().collect();
         entries.sort_unstable_by_key(|(key, _)| **key);
@@ -93,7 +93,7 @@ impl Store {
         write(&self.path, VECTORS, &self.fingerprint, &payload);
     }
 
-    /// The graph that was kept for exactly the rows that `content` stands for.
+    /// The stored graph for exactly the rows behind the hash `content`.
     #[must_use]
     pub(super) fn load_graph(&self, content: &[u8; KEY]) -> Option<Vec<u8>> {
         read(&self.graph_path(), GRAPH, content)
@@ -104,7 +104,7 @@ impl Store {
         write(&self.graph_path(), GRAPH, content, graph);
     }
 
-    /// A graph that is not used any more is only in the way.
+    /// Removes a graph that is no longer used.
     pub(super) fn forget_graph(&self) {
         if let Err(error) = fs::remove_file(self.graph_path())
             && error.kind() != io::ErrorKind::NotFound
@@ -120,7 +120,7 @@ impl Store {
     }
 }
 
-/// The payload of the file, if it is whole, of this kind and of this fingerprint.
+/// The payload of the file, if it is complete and has this kind and fingerprint.
 fn read(path: &Path, kind: [u8; 8], fingerprint: &[u8; KEY]) -> Option<Vec<u8>> {
     let mut bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -150,7 +150,7 @@ fn payload(bytes: &[u8], kind: [u8; 8], fingerprint: &[u8; KEY]) -> Result<std::
         return Err("it is not a file of this version");
     }
     let (sealed, checksum) = bytes.split_last_chunk::<KEY>().ok_or("it is torn")?;
-    // Of constant time or not does not matter: this guards against accidents, not against who can write here.
+    // Constant time is not needed: this guards against accidents, not against attackers who can write here.
     if blake3::hash(sealed).as_bytes() != checksum {
         return Err("it is torn");
     }
@@ -177,7 +177,7 @@ fn write(path: &Path, kind: [u8; 8], fingerprint: &[u8; KEY], payload: &[u8]) {
 fn try_write(path: &Path, kind: [u8; 8], fingerprint: &[u8; KEY], payload: &[u8]) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
-    // Each writer has a name of its own, so that two at once leave one whole file, whichever is last.
+    // Each writer has its own file name, so that of two at once one complete file remains, from the last one.
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", uuid::Uuid::new_v4().simple()));
     let temporary = directory.join(name);
@@ -194,16 +194,16 @@ fn try_write(path: &Path, kind: [u8; 8], fingerprint: &[u8; KEY], payload: &[u8]
         fs::rename(&temporary, path)
     })();
     if written.is_err() {
-        // What could not be finished is not left lying about; if even that fails, there is nothing more to do.
+        // Removes the unfinished file; if that fails too, nothing more can be done.
         let _ = fs::remove_file(&temporary);
         return written;
     }
     sweep(path, directory);
-    // The rename lasts once its directory is on disk; where a directory can't be synced, the old file may come back.
+    // The rename is durable once its directory is on disk; if a directory cannot be synced, the old file may come back.
     File::open(directory).and_then(|directory| directory.sync_all()).or(Ok(()))
 }
 
-/// Removes what writers of `path` that were killed have left behind.
+/// Removes files left behind by killed writers of `path`.
 fn sweep(path: &Path, directory: &Path) {
     let (Some(name), Ok(entries)) = (path.file_name(), fs::read_dir(directory)) else { return };
     let prefix = format!("{}.", name.to_string_lossy());
@@ -211,7 +211,7 @@ fn sweep(path: &Path, directory: &Path) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let ours = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".tmp"));
-        // A writer that is still alive finishes long before that.
+        // A living writer finishes long before that.
         let old = || entry.metadata().and_then(|about| about.modified()).ok()?.elapsed().ok();
         if ours.is_some_and(|id| uuid::Uuid::try_parse(id).is_ok()) && old().is_some_and(|age| age > ABANDONED) {
             let _ = fs::remove_file(entry.path());

@@ -10,7 +10,7 @@ use crate::embed::{EmbedError, Embedder, Purpose};
 pub(crate) struct Hashed {
     pub(crate) identity: String,
     pub(crate) embedded: AtomicUsize,
-    /// How many calls are refused as busy first.
+    /// How many calls are first refused as busy.
     pub(crate) busy: AtomicUsize,
 }
 

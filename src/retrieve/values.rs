@@ -1,8 +1,8 @@
-//! Values among the words of a language without spaces, for BM25.
+//! Replaces values by placeholders in languages without spaces, for BM25.
 //!
-//! In such a language a value is as many terms as it has characters and pairs of them, nearly all of which no template
-//! has: an address would drown the few words around it. So the kind of a value stands for it on both sides: where a
-//! recognizer found it in what was said, and where a template has a slot of that recognizer.
+//! In such a language a value has as many terms as characters and pairs of them, nearly none of which occur in a
+//! template: an address would drown the few words around it. So a placeholder for the kind of value replaces it on both
+//! sides: where a recognizer found it in the utterance, and where a template has a slot of that recognizer.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// The first of the private-use characters that stand for kinds of values, and how many there are.
+/// The first of the private-use characters that serve as placeholders, and their number.
 const FIRST: u32 = 0xF_0000;
 const MOST: u32 = 0xFFFE;
 
-/// What stands for a value that this recognizer finds.
+/// The placeholder for values of this recognizer.
 fn placeholder(recognizer: RecognizerId) -> Option<char> {
     let index = u32::try_from(recognizer.index()).ok().filter(|index| *index < MOST)?;
     char::from_u32(FIRST + index)
@@ -27,7 +27,7 @@ pub(super) fn is_placeholder(character: char) -> bool {
     (FIRST..FIRST + MOST).contains(&u32::from(character))
 }
 
-/// A template with the kinds of its slots; a slot without a recognizer is only a gap.
+/// A template with placeholders for its slots; a slot without a recognizer becomes a gap.
 pub(super) fn of_template(function: &Function, exemplar: &Exemplar) -> String {
     let mut text = String::new();
     for piece in &exemplar.pieces {
@@ -43,15 +43,15 @@ pub(super) fn of_template(function: &Function, exemplar: &Exemplar) -> String {
     text
 }
 
-/// What was said in `span`, with the kinds of what recognizers found there in a language without spaces; as it was meant
-/// in others. Of mentions that overlap the leftmost, longest counts. `mentions` are by start, then longest first.
+/// The words in `span`, with placeholders for recognized values in a language without spaces; with corrected spelling
+/// in others. Of overlapping mentions the leftmost, longest counts. `mentions` are sorted by start, then longest first.
 #[must_use]
 pub fn of_utterance<'u>(language: &str, utterance: &'u Utterance, span: Span, mentions: &[Mention]) -> Cow<'u, str> {
     if !is_unspaced_language(language) {
         return utterance.meant(span);
     }
     let mut found: Vec<&Mention> = Vec::new();
-    // By start, then longest first. What is a guess stays words.
+    // By start, then longest first. Unlikely mentions stay words.
     for mention in mentions.iter().filter(|mention| mention.is_likely() && span.contains(mention.span)) {
         if found.last().is_none_or(|last| last.span == mention.span || last.span.end <= mention.span.start) {
             found.push(mention);

@@ -1,26 +1,26 @@
 //! Unit vectors, compared exactly.
 //!
-//! Ten thousand vectors of 384 floats are 15 MB, and reading them takes most of the time. So each row is kept twice:
+//! Ten thousand vectors of 384 floats are 15 MB, and reading them takes most of the time. So each row is stored twice:
 //! as floats, for the few scores that are shown, and as 8-bit codes with one scale per row, for the pass over all of
 //! them. The codes' cosines are within 0.01 of the floats', and in practice within 0.003.
 
 use pulp::Arch;
 
-/// Rows of unit vectors of one dimension.
+/// Rows of unit vectors with the same dimension.
 #[derive(Debug)]
 pub(super) struct Vectors {
     dimensions: usize,
     floats: Vec<f32>,
     codes: Vec<i8>,
-    /// What one step of a row's codes is worth.
+    /// The value of one step of a row's codes.
     scales: Vec<f32>,
 }
 
-/// A vector that is looked for, coded once for many rows.
+/// A query vector, coded once for many rows.
 #[derive(Debug, Clone)]
 pub(super) struct Coded<'a> {
     floats: &'a [f32],
-    /// 8-bit values in 16 bits: what the multiplication wants.
+    /// 8-bit values in 16 bits, as the multiplication needs them.
     codes: Vec<i16>,
     scale: f32,
 }
@@ -79,7 +79,7 @@ impl Vectors {
     /// machine.
     ///
     /// # Panics
-    /// If `rows` are not all there.
+    /// If some of `rows` do not exist.
     pub(super) fn approximate(&self, query: &Coded<'_>, rows: std::ops::Range<usize>, cosines: &mut [f32]) {
         let codes = &self.codes[rows.start * self.dimensions..rows.end * self.dimensions];
         let pass = Pass { query, dimensions: self.dimensions.max(1), codes, scales: &self.scales[rows], cosines };
@@ -93,7 +93,7 @@ impl Vectors {
         );
     }
 
-    /// As [`Self::approximate`], of one row at a time, for walks that jump.
+    /// As [`Self::approximate`], for one row at a time, for walks that jump.
     #[inline]
     #[must_use]
     pub(super) fn approximate_one(&self, query: &Coded<'_>, row: usize) -> f32 {
@@ -126,7 +126,7 @@ impl Pass<'_> {
     #[inline(always)]
     #[expect(clippy::cast_precision_loss, reason = "at most 127 * 127 * dimensions; the last bits don't matter")]
     fn run(self, product: impl Fn(&[i16], &[i8]) -> i32) {
-        // Counted rather than zipped: what is not inlined here costs as much as a row.
+        // Indexed rather than zipped: a call that is not inlined here costs as much as a row.
         for (at, cosine) in self.cosines.iter_mut().enumerate() {
             let row = &self.codes[at * self.dimensions..(at + 1) * self.dimensions];
             *cosine = product(&self.query.codes, row) as f32 * self.scales[at] * self.query.scale;
@@ -145,8 +145,8 @@ fn product(query: &[i16], row: &[i8]) -> i32 {
     sum
 }
 
-/// The pass by hand for AVX2, since the compiler takes only half of a register's width: twice as fast (6 against
-/// 12 ns for 384 dimensions).
+/// Hand-written for AVX2, since the compiler uses only half of a register's width: twice as fast (6 against 12 ns for
+/// 384 dimensions).
 #[cfg(target_arch = "x86_64")]
 struct Avx2<'a> {
     simd: pulp::x86::V3,
@@ -183,7 +183,7 @@ impl pulp::WithSimd for Avx2<'_> {
     }
 }
 
-/// Sums in sixteen lanes, whatever the machine's, so that it can be vectorised and the result is the same everywhere.
+/// Sums in sixteen lanes on every machine, so that it can be vectorised and the result is the same everywhere.
 #[inline(always)]
 fn dot(one: &[f32], other: &[f32]) -> f32 {
     let mut lanes = [0.0_f32; 16];
@@ -198,7 +198,7 @@ fn dot(one: &[f32], other: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-/// `vector` brought to length 1; `None` if it has no direction or a value that is not finite.
+/// `vector` scaled to length 1; `None` if it has no direction or a value that is not finite.
 #[must_use]
 pub(super) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();

@@ -1,10 +1,10 @@
-//! What words and vectors count in a score. `models/decision/README.md` says where each number was chosen.
+//! The weights of words and vectors in a score. `models/decision/README.md` says where each number was chosen.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// The bundled ones.
+/// The bundled weights.
 const FILE: &str = include_str!("../../models/decision/retrieval.json");
 
 static BUNDLED: LazyLock<Weights> =
@@ -15,7 +15,7 @@ pub(super) fn weights() -> &'static Weights {
     &BUNDLED
 }
 
-/// Scores, cosines and normalised BM25 are of 0 to 1.
+/// Scores, cosines and normalised BM25 are in 0 to 1.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Weights {
@@ -23,28 +23,28 @@ pub(super) struct Weights {
     pub(super) lexical_of_exemplar: f32,
     /// Share of BM25 in a description's score.
     pub(super) lexical_of_description: f32,
-    /// What both shares grow to in a language of which the embedder sees nothing but letters; on the way there they
-    /// grow straight.
+    /// The value that both shares reach in a language of which the embedder sees nothing but letters; linear in
+    /// between.
     pub(super) lexical_where_blind: f32,
-    /// How much further the scores of sentences about other things reach above their median there: words that happen to
-    /// be shared are a larger part of them.
+    /// How much further background scores reach above their median there: accidentally shared words are a larger part
+    /// of them.
     pub(super) reach_where_blind: f32,
-    /// The clarity (see [`super::Background::clarity`]) from which on the embedder counts in full.
+    /// The clarity (see [`super::Background::clarity`]) from which on the embedder counts fully.
     pub(super) clear: f32,
-    /// The clarity up to which it does not count at all.
+    /// The clarity up to which it does not count.
     pub(super) blind: f32,
     /// Share of the description in the score of a function that also has exemplars.
     pub(super) description: f32,
-    /// A right description is less near than right exemplars are. A function without exemplars is lifted by this share
-    /// of what it lacks to 1, so that it can stand beside functions that have them; at most doubled, as nothing stays
-    /// nothing.
+    /// Right descriptions are less near than right exemplars. A function without exemplars is raised by this share of
+    /// its distance to 1, so that it can compete with functions that have them; at most doubled, so that zero stays
+    /// zero.
     pub(super) lift: f32,
     /// How much nearer than its nearest negative exemplar a function's nearest positive one must be to keep its full
     /// score.
     pub(super) clearance: f32,
-    /// How soon repetition of a term stops counting: k1 of BM25.
+    /// How soon repetitions of a term stop counting: k1 of BM25.
     pub(super) repetition: f32,
-    /// How much longer documents are held back: b of BM25.
+    /// How strongly longer documents are penalised: b of BM25.
     pub(super) length: f32,
 }
 

@@ -1,5 +1,5 @@
-//! A module's exemplars as sentences with arguments: read from the sentence that an author kept, or said with values of
-//! the recognizers. What a value is, the recognizers themselves say; what a call is, the validator.
+//! A module's exemplars as sentences with arguments: read from the sentence that an author kept, or filled with values
+//! of the recognizers. The recognizers decide what a value is; the validator decides what a call is.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -19,7 +19,7 @@ pub mod value;
 
 pub use crate::exemplars::{Sentence, kept};
 
-/// Tries to say an exemplar, each with other values.
+/// Number of attempts to fill an exemplar, each with other values.
 const TRIES: usize = 6;
 
 #[derive(Debug, thiserror::Error)]
@@ -30,20 +30,20 @@ pub enum SampleError {
     Validator(#[from] CompileError),
 }
 
-/// What is said of a module, compiled once.
+/// Makes sentences for a module; compiled once.
 pub struct Sampler<'m> {
     module: &'m Module,
     recognizers: Recognizers,
     validator: Validator,
-    /// What authors wrote where a slot stands, by function and slot.
+    /// What authors wrote in place of a slot, by function and slot.
     shown: HashMap<(FunctionId, SlotId), Vec<String>>,
-    /// Two moments, so that what depends on the moment is known by its difference.
+    /// Two moments: a value that differs between them depends on the moment.
     moments: [Context; 2],
 }
 
 impl<'m> Sampler<'m> {
     /// # Errors
-    /// If the module does not compile, which its checks refuse before.
+    /// If the module does not compile, which its checks rule out.
     pub fn new(module: &'m Module) -> Result<Self, SampleError> {
         let zone = module.settings.time_zone.as_deref().and_then(|name| TimeZone::get(name).ok());
         let zone = zone.unwrap_or(TimeZone::UTC);
@@ -75,8 +75,8 @@ impl<'m> Sampler<'m> {
         })
     }
 
-    /// The exemplar as a sentence: the one that its author kept, or for a `variant` above 0, or where there is none,
-    /// one with values that the generator picks. `None` if a slot has no values to say, or none that is found again.
+    /// The exemplar as a sentence: the one that its author kept, or, for a `variant` above 0 or without such a
+    /// sentence, one with values that the generator picks. `None` if a slot has no values, or none that is found again.
     pub fn say(
         &self,
         id: FunctionId,
@@ -134,7 +134,8 @@ impl<'m> Sampler<'m> {
                     let pick = random.usize(..=instance.expressions.len());
                     options.push(instance.expressions.get(pick).cloned().unwrap_or(label));
                 }
-                // The first is what is meant most: a number may also be a price, but is seldom said so.
+                // Only the first built-in recognizer, the most usual meaning: a number may also be a price, but is
+                // seldom said so.
                 RecognizerKind::Builtin(_) if has_builtin => {}
                 RecognizerKind::Builtin(builtin) => {
                     has_builtin = true;
@@ -148,7 +149,7 @@ impl<'m> Sampler<'m> {
     }
 
     /// The arguments that a sentence says. `None` if a slot has recognizers and none of them finds its words, or if a
-    /// value depends on the moment ("tomorrow") or does not fit the schema. What is missing is left out.
+    /// value depends on the moment ("tomorrow") or does not fit the schema. Missing arguments are left out.
     #[must_use]
     pub fn arguments(&self, id: FunctionId, sentence: &Sentence) -> Option<Map<String, Value>> {
         let function = self.module.function(id);
@@ -179,7 +180,7 @@ impl<'m> Sampler<'m> {
         (is_whole && is_kept(&arguments, &checked.arguments)).then_some(checked.arguments)
     }
 
-    /// What the validator makes of these arguments for this sentence: a call, or what is missing or wrong.
+    /// The validator's verdict on these arguments for this sentence: a call, or what is missing or wrong.
     #[must_use]
     pub fn judge(&self, id: FunctionId, text: &str, arguments: Map<String, Value>) -> Verdict {
         let utterance = Utterance::new(text);
@@ -189,12 +190,12 @@ impl<'m> Sampler<'m> {
     }
 }
 
-/// True if nothing of what was said was taken out.
+/// True if nothing that was said was removed.
 fn is_kept(said: &Map<String, Value>, checked: &Map<String, Value>) -> bool {
     said.keys().all(|key| checked.contains_key(key))
 }
 
-/// An amount of money for a slot that takes a number.
+/// Converts an amount of money for a slot that takes a number.
 fn fit(value: Value, kind: SlotKind) -> Value {
     match (kind, value.get("amount")) {
         (SlotKind::Integer | SlotKind::Number, Some(amount)) => amount.clone(),
@@ -202,7 +203,7 @@ fn fit(value: Value, kind: SlotKind) -> Value {
     }
 }
 
-/// The slot of this name, as the importer writes it.
+/// The sentence with its slots looked up by name, as the importer writes them.
 #[must_use]
 pub fn sentence(function: &Function, text: String, spans: &[(String, Range<usize>)]) -> Option<Sentence> {
     let slots = spans

@@ -4,14 +4,14 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::recognize::pattern::value_group;
 
-/// How often something without an upper bound is said beyond its lower one, at most.
+/// Greatest number of repetitions beyond the lower bound of something without an upper bound.
 const MORE: u32 = 3;
 
-/// More than any value that a person says.
+/// Greatest length; no value that a person says is longer.
 const MOST_BYTES: usize = 200;
 
-/// A text that the pattern's `value` group matches, or all of the pattern where it has none. What must stand around it
-/// is not looked at. `None` if the pattern is none, or its texts are very long.
+/// A text that the pattern's `value` group matches, or the whole pattern if it has no such group. The context that the
+/// pattern requires is ignored. `None` if the pattern is invalid, or its texts are very long.
 #[must_use]
 pub fn matching(pattern: &str, random: &mut fastrand::Rng) -> Option<String> {
     let parsed = regex_syntax::parse(pattern).ok()?;
@@ -41,7 +41,7 @@ fn write(hir: &Hir, random: &mut fastrand::Rng, text: &mut String) -> Option<()>
     Some(())
 }
 
-/// A digit or a capital where the class has one, as codes are written; else whatever it has first.
+/// A digit or a capital letter if the class has one, as in codes; else its first character.
 fn member(class: &Class, random: &mut fastrand::Rng) -> Option<char> {
     let has = |wanted: char| match class {
         Class::Unicode(class) => class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&wanted)),

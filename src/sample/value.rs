@@ -4,11 +4,10 @@ use serde_json::{Map, Number, Value, json};
 
 use super::pattern;
 
-/// How deep values nest.
+/// Greatest nesting of values.
 const DEEPEST: usize = 6;
 
-/// A value of this schema: the author's example where there is one. `known` are values that a member of the same name
-/// has.
+/// A value of this schema: the author's example if there is one. `known` holds values for members of the same name.
 #[must_use]
 pub fn plausible(schema: &Value, known: &Map<String, Value>, random: &mut fastrand::Rng) -> Value {
     let root = schema;
@@ -16,14 +15,14 @@ pub fn plausible(schema: &Value, known: &Map<String, Value>, random: &mut fastra
 }
 
 struct Plausible<'a> {
-    /// Holds what references name.
+    /// Contains the targets of references.
     root: &'a Value,
     known: &'a Map<String, Value>,
     random: &'a mut fastrand::Rng,
 }
 
 impl Plausible<'_> {
-    /// `name` is that of the member which the value is for.
+    /// `name` is the name of the member that the value is for.
     fn value(&mut self, schema: &Value, name: &str, depth: usize) -> Value {
         let resolved = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
         let schema = resolved.and_then(|pointer| self.root.pointer(pointer)).unwrap_or(schema);

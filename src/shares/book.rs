@@ -1,4 +1,4 @@
-//! Who holds what and who waits, as pure steps.
+//! The bookkeeping of shares and waiting requests, as pure steps.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -9,14 +9,14 @@ use tokio::sync::oneshot;
 
 use super::Owner;
 
-/// How many times what is free one owner may hold: of all, three quarters where it is alone.
+/// An owner may hold this many times what remains free: three quarters of the total if it is alone.
 pub const OF_FREE: u64 = 3;
-/// Owners whose next place on the virtual time is known though they neither wait nor hold anything.
+/// Number of idle owners whose next place on the virtual time is remembered.
 const REMEMBERED: usize = 256;
-/// How long ago another owner asked last that the last place is kept for.
+/// How recently another owner must have asked for the last place to be kept free.
 const LATELY: Duration = Duration::from_secs(2);
 
-/// A request that waits, by its number.
+/// The number of a waiting request.
 pub(super) type Number = u64;
 
 #[derive(Debug)]
@@ -25,19 +25,19 @@ pub(super) struct Book {
     in_use: u64,
     /// Only owners that hold something.
     held: HashMap<Owner, u64>,
-    /// How many times what is free one owner may hold; `None`: everything.
+    /// An owner may hold this many times what remains free; `None` means everything.
     of_free: Option<u64>,
-    /// What costs more leaves the last place to others that asked lately.
+    /// Requests with a higher cost leave the last place to others that asked lately.
     long: Option<u64>,
-    /// Each owner's in the order in which they came. Only owners that wait.
+    /// Waiting requests of each owner in order of arrival. Only owners that wait.
     waiting: HashMap<Owner, VecDeque<Request>>,
-    /// Requests so far.
+    /// Number of requests so far.
     asked: Number,
-    /// The virtual time: where what was granted last began.
+    /// The virtual time: the start of the latest grant.
     now: u64,
-    /// Where the next request of an owner begins, if that is later than now: behind all that it was granted.
+    /// Start of an owner's next request, if later than now: after everything that it was granted.
     next: HashMap<Owner, u64>,
-    /// The two owners that asked last, the last one first.
+    /// The two owners that asked last, latest first.
     latest: [Option<(Owner, Instant)>; 2],
 }
 
@@ -70,7 +70,7 @@ impl Book {
         self.in_use
     }
 
-    /// Takes it if it can be had at once.
+    /// Takes the amount if it is available at once.
     pub(super) fn take(&mut self, owner: &Owner, amount: u64) -> bool {
         let may = self.may_hold(owner, amount);
         if may {
@@ -79,7 +79,7 @@ impl Book {
         may
     }
 
-    /// Lets a request wait for [`Self::serve`].
+    /// Queues a request for [`Self::serve`].
     pub(super) fn ask(
         &mut self,
         owner: &Owner,
@@ -95,8 +95,8 @@ impl Book {
         number
     }
 
-    /// Grants what can be had: first the owner whose request begins first on the virtual time, and of several the one that
-    /// came first.
+    /// Grants what is available: first the request that starts earliest on the virtual time, and of several the one
+    /// that came first.
     pub(super) fn serve(&mut self) {
         while self.in_use < self.total
             && let Some((owner, index)) = self.first()
@@ -107,7 +107,7 @@ impl Book {
             self.now = begins;
             self.next.insert(owner.clone(), begins.saturating_add(request.cost));
             self.hold(&owner, request.amount);
-            // Whoever does not hear of it gives it back.
+            // If the receiver is gone, the grant is given back.
             let _ = request.granted.send(());
         }
         self.forget();
@@ -122,7 +122,7 @@ impl Book {
         Some((owner, index))
     }
 
-    /// The request waits no longer; false if it was granted.
+    /// Withdraws a waiting request; false if it was granted.
     pub(super) fn withdraw(&mut self, owner: &Owner, number: Number) -> bool {
         let Some(requests) = self.waiting.get_mut(owner) else { return false };
         let Some(index) = requests.iter().position(|request| request.number == number) else { return false };
@@ -131,7 +131,7 @@ impl Book {
         true
     }
 
-    /// Only owners that wait are kept among those that wait.
+    /// Removes an owner without waiting requests from the queue.
     fn tidy(&mut self, owner: &Owner) {
         if self.waiting.get(owner).is_some_and(VecDeque::is_empty) {
             self.waiting.remove(owner);
@@ -146,13 +146,13 @@ impl Book {
                 self.held.remove(owner);
             }
         }
-        // Where nobody holds anything and nobody waits, nobody is behind anybody.
+        // If nothing is held and no request waits, all owners start equal.
         if self.in_use == 0 && self.waiting.is_empty() {
             self.next.clear();
         }
     }
 
-    /// A request came to cost something else than was expected.
+    /// Corrects the expected cost of a request to its real cost.
     pub(super) fn correct(&mut self, owner: &Owner, expected: u64, cost: u64) {
         let next = self.begins(owner).saturating_sub(expected).saturating_add(cost);
         self.next.insert(owner.clone(), next.max(self.now));
@@ -174,7 +174,7 @@ impl Book {
             return false;
         };
         let held = self.held.get(owner).copied().unwrap_or_default();
-        // Who has nothing may have something, however little there is.
+        // An owner that holds nothing may take something, however little is free.
         let bound = self.of_free.filter(|_| held > 0 && *owner != Owner::Process);
         bound.is_none_or(|times| held + amount <= left.saturating_mul(times))
     }
@@ -191,13 +191,13 @@ impl Book {
         self.latest[0] = Some((owner.clone(), at));
     }
 
-    /// Another owner asked shortly before this moment, or after it.
+    /// Whether another owner asked shortly before this moment, or after it.
     fn has_company(&self, owner: &Owner, moment: Instant) -> bool {
         let mut others = self.latest.iter().flatten().filter(|(other, _)| other != owner);
         others.any(|(_, at)| moment.saturating_duration_since(*at) < LATELY)
     }
 
-    /// Of very many owners, those are known that wait or hold something.
+    /// With very many owners, only those that wait or hold something are remembered.
     fn forget(&mut self) {
         if self.next.len() > 2 * (self.waiting.len() + self.held.len()) + REMEMBERED {
             self.next.retain(|owner, _| self.waiting.contains_key(owner) || self.held.contains_key(owner));
@@ -215,7 +215,7 @@ mod tests {
         Owner::Key(number.to_string().into())
     }
 
-    /// Owners that take whatever they can get.
+    /// The amounts of owners that take as much as they can.
     fn taken(book: &mut Book, owners: &[Owner]) -> Vec<u64> {
         let mut held = vec![0; owners.len()];
         loop {
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(taken(&mut Book::new(64, Some(OF_FREE), None), &[Owner::Process]), [64]);
     }
 
-    /// Requests that are worked at in a simulated time, on so many places.
+    /// Simulates requests over time, with a number of places.
     struct Simulation {
         book: Book,
         begun: Instant,
@@ -252,7 +252,7 @@ mod tests {
             Self { book, begun: Instant::now(), time: 0, running: Vec::new(), waiting: Vec::new() }
         }
 
-        /// `expected` is what is known before, `cost` how long it takes.
+        /// `expected` is the cost known in advance, `cost` the real duration.
         fn ask(&mut self, owner: &Owner, expected: u64, cost: u64) {
             let (sender, granted) = oneshot::channel();
             let at = self.begun + Duration::from_millis(self.time);
@@ -260,7 +260,7 @@ mod tests {
             self.waiting.push((owner.clone(), expected, cost, granted));
         }
 
-        /// Those that begin now.
+        /// Starts the requests that are granted now, and returns their owners.
         fn begin(&mut self) -> Vec<Owner> {
             self.book.serve();
             let mut begun = Vec::new();
@@ -277,7 +277,7 @@ mod tests {
             begun
         }
 
-        /// Goes on to when the next one ends.
+        /// Advances to the end of the next running request.
         fn next_end(&mut self) -> Option<Owner> {
             let index = (0..self.running.len()).min_by_key(|index| self.running[*index].0)?;
             let (end, owner, expected, cost) = self.running.swap_remove(index);
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// The wait of one who asks now and then, beside others that always have many requests waiting.
+    /// The longest wait of an owner that asks now and then, beside others that always have many waiting requests.
     fn longest_wait(greedy: usize, costs: &[u64], own: u64, known: bool, places: u64) -> u64 {
         let mut simulation = Simulation::new(Book::new(places, None, None));
         let polite = key(99);
@@ -301,7 +301,7 @@ mod tests {
         simulation.begin();
         let mut longest = 0;
         for _ in 0..6 {
-            // So much is worked at in between.
+            // Work that is done in between.
             (0..greedy + 1).for_each(|_| {
                 simulation.next_end();
                 simulation.begin();
@@ -320,8 +320,8 @@ mod tests {
     }
 
     proptest! {
-        /// It waits until each other owner has had as much as it, and for what is being worked at: however many requests
-        /// of the others wait, and whether or not their costs are known before.
+        /// It waits until each other owner has had as much as it, and for running requests: however many requests of
+        /// the others wait, and whether or not their costs are known in advance.
         #[test]
         fn a_polite_owner_waits_in_proportion_to_its_own_cost(
             greedy in 1..6_usize,
@@ -362,7 +362,7 @@ mod tests {
         }
     }
 
-    /// Two places: with company, one of them is not taken by what is long.
+    /// Two places: a long request does not take the second one while others ask.
     #[test]
     fn what_is_long_leaves_a_place_while_others_ask() {
         let mut simulation = Simulation::new(Book::new(2, None, Some(10)));

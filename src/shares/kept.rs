@@ -1,18 +1,18 @@
-//! A memory that owners share. It is bounded in all, by number and by bytes. Where it is full, the owner that has most
-//! loses what it did not use for longest: however much one owner has kept, another one loses nothing to it.
+//! A cache that owners share, limited in number and bytes. When it is full, the owner with most entries loses its least
+//! recently used one: however much one owner stores, others lose nothing to it.
 
 use std::{collections::HashMap, hash::Hash};
 
 use lru::LruCache;
 
-/// A memory that owners share. No owner finds what another one had kept, by the same key either.
+/// A cache that owners share. No owner finds another one's entries, even under the same key.
 #[derive(Debug)]
 pub struct Kept<O: Hash + Eq, K: Hash + Eq, V> {
-    /// Only owners that have something.
+    /// Only owners that have entries.
     owners: HashMap<O, Held<K, V>>,
     most: usize,
     most_bytes: usize,
-    /// Entries of all owners, and their bytes.
+    /// Number of entries of all owners, and their bytes.
     count: usize,
     bytes: usize,
 }
@@ -24,7 +24,7 @@ struct Held<K: Hash + Eq, V> {
 }
 
 impl<O: Hash + Eq + Ord + Clone, K: Hash + Eq, V> Kept<O, K, V> {
-    /// Keeps at most so many entries, and so many bytes of them.
+    /// Keeps at most `most` entries, and at most `most_bytes` bytes.
     #[must_use]
     pub fn new(most: usize, most_bytes: usize) -> Self {
         Self { owners: HashMap::new(), most, most_bytes, count: 0, bytes: 0 }
@@ -45,13 +45,13 @@ impl<O: Hash + Eq + Ord + Clone, K: Hash + Eq, V> Kept<O, K, V> {
         self.owners.get_mut(owner)?.entries.get(key).map(|(value, _)| value)
     }
 
-    /// The entry as it is, not as one that is used.
+    /// The entry, without marking it as used.
     #[must_use]
     pub fn peek(&self, owner: &O, key: &K) -> Option<&V> {
         self.owners.get(owner)?.entries.peek(key).map(|(value, _)| value)
     }
 
-    /// Keeps it in the place of what had the key. What is too large by itself is not kept.
+    /// Stores a value in place of any old one. A value that is too large for the cache is not stored.
     pub fn put(&mut self, owner: &O, key: K, value: V, bytes: usize) {
         self.remove(owner, &key);
         if bytes > self.most_bytes || !self.is_on() {
@@ -66,7 +66,7 @@ impl<O: Hash + Eq + Ord + Clone, K: Hash + Eq, V> Kept<O, K, V> {
         self.make_room();
     }
 
-    /// The entry came to take so many bytes.
+    /// Updates the size of an entry.
     pub fn weigh(&mut self, owner: &O, key: &K, bytes: usize) {
         let Some(held) = self.owners.get_mut(owner) else { return };
         let Some((_, own)) = held.entries.peek_mut(key) else { return };
@@ -86,7 +86,7 @@ impl<O: Hash + Eq + Ord + Clone, K: Hash + Eq, V> Kept<O, K, V> {
         self.gone(owner, bytes);
     }
 
-    /// How many there are of all owners, and their bytes.
+    /// Number of all owners' entries, and their bytes.
     #[must_use]
     pub fn size(&self) -> (usize, usize) {
         (self.count, self.bytes)
@@ -96,7 +96,7 @@ impl<O: Hash + Eq + Ord + Clone, K: Hash + Eq, V> Kept<O, K, V> {
         while self.count > self.most || self.bytes > self.most_bytes {
             let are_many = self.count > self.most;
             let amount = |held: &Held<K, V>| if are_many { held.entries.len() } else { held.bytes };
-            // The name decides between equals, so that it is not chance.
+            // Equal owners are ordered by name, so that the result is deterministic.
             let greediest = self.owners.iter().max_by_key(|(owner, held)| (amount(held), *owner));
             let Some(owner) = greediest.map(|(owner, _)| owner.clone()) else { return };
             let Some(held) = self.owners.get_mut(&owner) else { return };
@@ -106,7 +106,7 @@ impl<O: Hash + Eq + Ord + Clone, K: Hash + Eq, V> Kept<O, K, V> {
         }
     }
 
-    /// One of the owner's entries is no longer there.
+    /// Updates the sums after one of the owner's entries was removed.
     fn gone(&mut self, owner: &O, bytes: usize) {
         self.count -= 1;
         self.bytes -= bytes;
@@ -141,8 +141,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a greedy owner does: the bounds hold, the sums are right, and one that has less than its part loses
-        /// nothing.
+        /// Whatever a greedy owner does: the limits hold, the sums are right, and an owner with less than its part
+        /// loses nothing.
         #[test]
         fn nobody_loses_its_part(
             most in 4_usize..12,

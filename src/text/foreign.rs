@@ -1,19 +1,19 @@
-//! Texts of others (of clients, of services that are called) on their way to a person or into a log.
+//! Prepares other programs' texts (from clients and called services) for people and logs.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
-/// Characters of an error of others that are told, and that are looked at for that.
+/// Most characters that are shown of another program's error, and that are examined for that.
 const LONGEST: usize = 300;
 const LOOKED_AT: usize = 16 * LONGEST;
-/// So much of a secret in a row gives it away. Shorter secrets are in every text.
+/// This many consecutive characters of a secret reveal it. Shorter secrets would match any text.
 const GIVES_AWAY: usize = 6;
-/// Shorter words of letters alone are in every text, and shorter numbers too.
+/// Shorter words of letters only would match any text, and so would shorter numbers.
 const SHORTEST: usize = 3;
 const SHORTEST_NUMBER: usize = 4;
 const HIDDEN: &str = "***";
 
-/// What another program says of its failure, as it may stand in a log or a reply: on one line, short, without what a terminal
-/// acts on, and without what looks like a credential. An error that holds one can be logged as it is.
+/// Another program's error message in a form fit for a log or a reply: on one line, short, without terminal escapes,
+/// and without apparent credentials. An error that contains one can be logged as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Foreign(Cow<'static, str>);
 
@@ -22,14 +22,14 @@ impl Foreign {
     pub fn new(text: &str) -> Self {
         let mut discreet = without_credentials(&shown(text, LOOKED_AT));
         if let Some((cut, _)) = discreet.char_indices().nth(LONGEST) {
-            // Nothing is told of a word but all of it: its beginning would be the beginning of a secret, which shows less.
+            // Only whole words are shown: a cut word might be the beginning of a secret that is no longer recognisable.
             let whole = discreet[..cut].rfind(' ').unwrap_or(cut);
             discreet.truncate(whole);
         }
         Self(discreet.into())
     }
 
-    /// The same without each word that has a part of one of these secrets in it, in whatever case.
+    /// The same text without each word that contains a part of one of these secrets, in any case.
     #[must_use]
     pub fn without<'s>(&self, secrets: impl IntoIterator<Item = &'s str>) -> Self {
         let pieces: HashSet<Vec<u8>> = secrets
@@ -47,7 +47,7 @@ impl Foreign {
         Self(replaced(&self.0, |c| !ends(c), gives_away).into())
     }
 
-    /// The same, unless a word of it may be one of these texts': then nothing of it.
+    /// The same text, or an empty one if a word of it may come from one of these texts.
     #[must_use]
     pub fn unless_said<'s>(self, said: impl IntoIterator<Item = &'s str>) -> Self {
         let told: HashSet<String> = parts(&self.0).collect();
@@ -69,7 +69,7 @@ impl Foreign {
     }
 }
 
-/// Words of ours.
+/// Our own words.
 impl From<&'static str> for Foreign {
     fn from(text: &'static str) -> Self {
         Self(Cow::Borrowed(text))
@@ -82,8 +82,8 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// The words without credentials: what stands before the host of an address or behind the name of the scheme, and what no
-/// language has as a word.
+/// The text without credentials: user names and passwords in addresses, text after the name of an authentication
+/// scheme, and random strings.
 fn without_credentials(text: &str) -> String {
     let mut words = Vec::new();
     let mut is_announced = false;
@@ -106,7 +106,7 @@ const fn is_of_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '=')
 }
 
-/// Whether letters and digits in a row are longer than words, numbers and names of versions are.
+/// Whether a run of letters and digits is longer than words, numbers and version names are.
 fn is_random(run: &str) -> bool {
     let digits = run.bytes().filter(u8::is_ascii_digit).count();
     let most = match run.len() - digits {
@@ -117,7 +117,7 @@ fn is_random(run: &str) -> bool {
     run.len() > most
 }
 
-/// The text with each run of such characters hidden that is to be.
+/// The text with every run of such characters replaced that `is_hidden` selects.
 fn replaced(text: &str, is_of_run: impl Fn(char) -> bool, is_hidden: impl Fn(&str) -> bool) -> String {
     let mut made = String::with_capacity(text.len());
     let mut rest = text;
@@ -132,7 +132,7 @@ fn replaced(text: &str, is_of_run: impl Fn(char) -> bool, is_hidden: impl Fn(&st
     made
 }
 
-/// Words in lower case; of scripts that may have no spaces, pairs of characters.
+/// Words in lower case; for scripts that may lack spaces, pairs of characters.
 fn parts(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|character: char| !character.is_alphanumeric()).map(str::to_lowercase);
     words.flat_map(|word| {
@@ -145,15 +145,15 @@ fn parts(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The text without what a terminal or a page would act on, and at most so many characters of it: control characters
-/// and those that turn the direction of writing are left out; line breaks and tabs are spaces.
+/// At most `most` characters of the text, without anything that a terminal or a page would act on: control characters
+/// and those that change the writing direction are removed; line breaks and tabs become spaces.
 #[must_use]
 pub fn shown(text: &str, most: usize) -> String {
     let plain = harmless(text).map(|c| if c.is_whitespace() { ' ' } else { c });
     plain.take(most).collect()
 }
 
-/// The same of a text that may have several lines, all of it.
+/// The same for a multi-line text, without a limit.
 #[must_use]
 pub fn lines(text: &str) -> String {
     harmless(text).collect()

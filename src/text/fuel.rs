@@ -1,15 +1,15 @@
-//! How much work may be done for one request, counted in steps: characters, words and values that are looked at.
+//! Limits the work for one request, counted in steps: characters, words and values that are examined.
 //!
-//! A [`Fuel`] belongs to one request and is passed on by value. While a stage burns it, the thread of the stage holds
-//! it: what is counted lies in functions that know of no turn (to fold a word, to cut a text), and a count that each
-//! stage has to pass on is one that the next stage forgets. Nothing outlives [`Fuel::burn`], and steps that are taken
-//! outside of it are counted for no request.
+//! A [`Fuel`] belongs to one request and is passed by value. While a stage burns it, the stage's thread holds it: steps
+//! are counted in functions that know nothing of turns (folding a word, splitting a text), and a counter that each
+//! stage had to pass on would sooner or later be forgotten. Nothing outlives [`Fuel::burn`], and steps outside of it
+//! are not counted for any request.
 //!
-//! A stage that finds that it is out of fuel ends with what it has. What was not read whole never leads to a
-//! call by itself.
+//! A stage that runs out of fuel ends with what it has. A text that was not read to its end never leads to a call by
+//! itself.
 //!
-//! Nor is there fuel for whoever has left. A thread that works for a request hears nothing of its connection; so a
-//! [`Presence`] is asked instead, which goes with the task that answers. What is spawned from there goes on without it.
+//! There is also no fuel for a client that has left. A worker thread does not notice a closed connection; so it asks a
+//! [`Presence`], which belongs to the answering task. Tasks spawned from there have none.
 
 use std::{
     cell::{Cell, RefCell},
@@ -21,15 +21,15 @@ use std::{
     time::Instant,
 };
 
-/// Steps that a thread takes before it looks at the limits: these cost more than a step does.
+/// Steps that a thread takes between checks of the limits, as a check costs more than a step.
 const UNCOUNTED: u64 = 1_024;
 
 tokio::task_local! {
-    /// Of whoever waits for what the task does.
+    /// The presence of the task's client.
     static WAITS: Presence;
 }
 
-/// Tells whether whoever waits for an answer is still there. It is asked often. Cheap to clone.
+/// Tells whether the client that waits for an answer is still there. It is asked often. Cheap to clone.
 #[derive(Clone)]
 pub struct Presence(Arc<dyn Fn() -> bool + Send + Sync>);
 
@@ -39,13 +39,13 @@ impl Presence {
         Self(Arc::new(is_there))
     }
 
-    /// That of the task that runs, if somebody waits for it.
+    /// The presence of the current task's client, if it has one.
     #[must_use]
     pub fn of_task() -> Option<Self> {
         WAITS.try_with(Clone::clone).ok()
     }
 
-    /// Does `work` for nobody else.
+    /// Runs `work` on behalf of this client.
     pub fn waits_for<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
         WAITS.scope(self, work)
     }
@@ -63,13 +63,13 @@ impl fmt::Debug for Presence {
 }
 
 thread_local! {
-    /// Steps that the fuel of this thread does not know of yet.
+    /// Steps that were not yet added to this thread's fuel.
     static STEPS: Cell<u64> = const { Cell::new(0) };
     static BURNING: RefCell<Option<Fuel>> = const { RefCell::new(None) };
     static IS_OUT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// See [the module](self). Clones share.
+/// See [the module](self). Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Fuel(Arc<Tank>);
 
@@ -91,7 +91,8 @@ impl Default for Tank {
 }
 
 impl Fuel {
-    /// For at most so many steps, until this moment, and while whoever waits for the task is there. The default has no end.
+    /// Fuel for at most this many steps, until this moment, and while the task's client is there. The default is
+    /// unlimited.
     #[must_use]
     pub fn new(most: u64, until: Option<Instant>) -> Self {
         Self(Arc::new(Tank { most, until, waits: Presence::of_task(), ..Tank::default() }))
@@ -113,13 +114,13 @@ impl Fuel {
         self.0.is_out.load(Ordering::Relaxed)
     }
 
-    /// It ended because nobody waits any more.
+    /// Whether it ended because the client left.
     #[must_use]
     pub fn is_for_nobody(&self) -> bool {
         self.0.has_left.load(Ordering::Relaxed)
     }
 
-    /// Runs `act` with the steps that it takes counted here.
+    /// Runs `act` and counts its steps here.
     pub fn burn<T>(&self, act: impl FnOnce() -> T) -> T {
         flush();
         let outer = Outer(BURNING.replace(Some(self.clone())));
@@ -142,7 +143,7 @@ impl Fuel {
     }
 }
 
-/// What the thread burnt before, taken up again when this is dropped.
+/// The thread's previous fuel, restored when this is dropped.
 struct Outer(Option<Fuel>);
 
 impl Drop for Outer {
@@ -172,13 +173,13 @@ pub(crate) fn spend(steps: usize) {
     }
 }
 
-/// Whether the request that the thread works for is to be given up. Every loop asks whose length depends on the text,
-/// times something else.
+/// Whether to give up the request that the thread works for. Every loop must ask whose length is the text's times
+/// something else.
 pub(crate) fn is_out() -> bool {
     IS_OUT.get()
 }
 
-/// Gives the request up: there is more in its text than anybody says.
+/// Gives the request up: its text contains more than any person says.
 pub(crate) fn give_up() {
     BURNING.with_borrow(|burning| {
         if let Some(fuel) = burning {
@@ -188,7 +189,7 @@ pub(crate) fn give_up() {
     });
 }
 
-/// The steps that `act` takes.
+/// The number of steps that `act` takes.
 #[cfg(test)]
 pub(crate) fn of(act: impl FnOnce()) -> u64 {
     let fuel = Fuel::default();
@@ -248,7 +249,7 @@ mod tests {
                 spend(2_000);
                 assert!(is_out());
             });
-            // What is begun in the background is nobody's.
+            // Background tasks belong to no client.
             let spawned = tokio::spawn(async { Presence::of_task().is_none() }).await;
             (fuel.is_out() && fuel.is_for_nobody(), spawned.unwrap())
         };

@@ -1,4 +1,4 @@
-//! Names of functions, slots and values as the words that they are made of.
+//! Names of functions, slots and values as words.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub fn name_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut is_within = false;
     for (index, &character) in characters.iter().enumerate() {
-        // A mark belongs to its letter in many scripts.
+        // In many scripts a mark belongs to its letter.
         if !character.is_alphanumeric() && (!is_within || !is_combining_mark(character)) {
             is_within = false;
             continue;
@@ -28,13 +28,14 @@ pub fn name_words(name: &str) -> Vec<String> {
     words
 }
 
-/// A name as the words it is made of: `getUserByID`, `get_user_by_id` and `get-user-by-id` alike.
+/// A name as words: the same for `getUserByID`, `get_user_by_id` and `get-user-by-id`.
 #[must_use]
 pub fn in_words(name: &str) -> String {
     name_words(name).join(" ")
 }
 
-/// An English plural without its ending, roughly; what it does to a word, it does on both sides of a comparison.
+/// Removes an English plural ending, roughly; errors do not matter as long as both sides of a comparison are treated
+/// alike.
 #[must_use]
 pub fn singular(word: &str) -> Cow<'_, str> {
     if word.len() > 4
@@ -63,7 +64,7 @@ fn begins_word(characters: &[char], index: usize) -> bool {
         })
 }
 
-/// True for a name with a word that begins inside: `numDays`.
+/// True for a name with a capital inside: `numDays`.
 #[must_use]
 pub fn is_camel_case(name: &str) -> bool {
     name.chars().zip(name.chars().skip(1)).any(|(left, right)| left.is_lowercase() && right.is_uppercase())

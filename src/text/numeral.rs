@@ -1,6 +1,6 @@
 //! Kanji numerals, alone and with digits between them: 十二, 二千五百, 二〇二六, 3万5千.
 
-/// Characters of one number at most, so that reading every place of a text stays linear.
+/// Most characters of one number, so that reading at every position of a text stays linear.
 const MOST: usize = 20;
 
 /// A number, and how many pieces it took.
@@ -8,18 +8,18 @@ const MOST: usize = 20;
 pub struct Numeral {
     pub value: i64,
     pub pieces: usize,
-    /// Not in digits alone.
+    /// Whether it contains kanji.
     pub has_kanji: bool,
 }
 
-/// The number that `pieces` begin with; each is a character or a run of ASCII digits. `None` if there is none, or one
-/// too large.
+/// The number at the start of `pieces`; each piece is a character or a run of ASCII digits. `None` if there is none, or
+/// it is too large.
 pub fn read<'p>(pieces: impl Iterator<Item = &'p str>) -> Option<Numeral> {
     let (mut total, mut section, mut digits): (i64, i64, Option<i64>) = (0, 0, None);
     let (mut taken, mut has_kanji) = (0, false);
     for piece in pieces.take(MOST) {
         if piece.bytes().all(|byte| byte.is_ascii_digit()) && !piece.is_empty() {
-            // What follows digits directly is another number.
+            // Digits directly after digits are another number.
             if digits.is_some() {
                 break;
             }
@@ -45,17 +45,17 @@ pub fn read<'p>(pieces: impl Iterator<Item = &'p str>) -> Option<Numeral> {
     (taken > 0).then_some(Numeral { value, pieces: taken, has_kanji })
 }
 
-/// True if `next`, with `after` behind it, begins what things are counted by: 個, 人, 丁目.
+/// True if `next`, followed by `after`, begins a counter: 個, 人, 丁目.
 #[must_use]
 pub fn is_counter(next: &str, after: &str) -> bool {
     match next {
-        // 一番 is "most", too.
+        // 一番 also means "most".
         "番" | "丁" => matches!(after, "目" | "地" | "号") || after.bytes().any(|byte| byte.is_ascii_digit()),
         one => COUNTERS.contains(&one),
     }
 }
 
-/// First characters of what things are counted by.
+/// First characters of counters.
 const COUNTERS: [&str; 41] = [
     "年", "月", "日", "時", "分", "秒", "円", "個", "名", "人", "枚", "つ", "本", "歳", "階", "回", "台", "件", "杯",
     "皿", "足", "箱", "冊", "通", "点", "口", "匹", "頭", "羽", "軒", "泊", "倍", "週", "号", "着", "組", "膳", "畳",

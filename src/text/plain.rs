@@ -1,6 +1,6 @@
-//! What people may read of a text that was written for programs: documentation with Markdown and HTML in it.
+//! Turns documentation with Markdown and HTML into text for people.
 
-/// Words that end with a full stop and no sentence, in lower case.
+/// Words that end with a full stop without ending a sentence, in lower case.
 const ABBREVIATIONS: [&str; 22] = [
     "e.g", "i.e", "etc", "vs", "cf", "incl", "excl", "approx", "max", "min", "no", "nr", "st", "dr", "mr", "mrs", "ms",
     "z.b", "d.h", "ca", "bzw", "p.ej",
@@ -12,7 +12,7 @@ pub fn first_sentence(text: &str) -> String {
     let paragraph = plain(&first_paragraph(text));
     let end = paragraph.char_indices().find_map(|(at, character)| match character {
         '。' => Some(at),
-        // "v1.2" goes on, and so does "e.g. Paris".
+        // "v1.2" and "e.g. Paris" do not end a sentence.
         '.' if ends_sentence(&paragraph, at) => Some(at),
         '!' | '?' if is_gap(&paragraph[at + 1..]) => Some(at + 1),
         '！' | '？' => Some(at + character.len_utf8()),
@@ -31,7 +31,7 @@ fn ends_sentence(text: &str, at: usize) -> bool {
     is_gap(&text[at + 1..]) && !is_abbreviation
 }
 
-/// The lines that belong to the first paragraph, in one; a heading is one only where nothing else is.
+/// The lines of the first paragraph as one; a heading counts only if there is nothing else.
 fn first_paragraph(text: &str) -> String {
     let mut paragraph = String::new();
     let mut heading = None;
@@ -52,7 +52,7 @@ fn first_paragraph(text: &str) -> String {
             (true, true) => {}
             (true, false) => break,
             (false, true) => paragraph.push_str(body),
-            // A line that was wrapped goes on in lower case.
+            // A wrapped line continues in lower case.
             (false, false) if body.len() == line.len() && body.chars().next().is_some_and(char::is_lowercase) => {
                 paragraph.push(' ');
                 paragraph.push_str(body);
@@ -68,7 +68,7 @@ fn without_bullet(line: &str) -> &str {
     ["- ", "* ", "+ "].iter().find_map(|bullet| line.strip_prefix(bullet)).unwrap_or(line).trim_start()
 }
 
-/// Without marks of emphasis and code, links as their texts, and no tags of HTML.
+/// Removes marks of emphasis and code, replaces links by their texts, and removes HTML tags.
 fn plain(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
@@ -96,7 +96,7 @@ fn plain(text: &str) -> String {
         let stands_within = is_word(written.chars().next_back()) && is_word(behind.chars().next());
         match first {
             '*' | '`' => {}
-            // "snake_case" keeps its own.
+            // "snake_case" keeps its underscore.
             '_' if !stands_within => {}
             '\\' if behind.starts_with(|c: char| c.is_ascii_punctuation()) => {}
             other => written.push(other),
@@ -106,10 +106,10 @@ fn plain(text: &str) -> String {
     written.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Longest text or address of a link, in characters: what never closes is left soon.
+/// Longest text or address of a link, in characters: bounds the search for a closing bracket.
 const LONGEST_LINK: usize = 400;
 
-/// The text of a link whose bracket was opened, and what is behind the link.
+/// The text of a link after its opening bracket, and the text behind the link.
 fn link(text: &str) -> Option<(&str, &str)> {
     let at = text.char_indices().take(LONGEST_LINK).find(|(at, _)| text[*at..].starts_with("]("))?.0;
     let address = &text[at + 2..];
@@ -117,7 +117,7 @@ fn link(text: &str) -> Option<(&str, &str)> {
     Some((&text[..at], &address[end + 1..]))
 }
 
-/// What is behind a tag whose bracket was opened.
+/// The text behind a tag, after its opening bracket.
 fn tag(text: &str) -> Option<&str> {
     let name = text.strip_prefix('/').unwrap_or(text);
     name.chars().next().filter(char::is_ascii_alphabetic)?;

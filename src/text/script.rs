@@ -1,4 +1,4 @@
-//! What matters of scripts in which words are not told apart by spaces.
+//! Properties of scripts that do not separate words by spaces.
 
 /// True for letters of scripts that are written without spaces between words (or, as Korean, with suffixes glued on).
 #[must_use]
@@ -32,7 +32,7 @@ pub const fn is_han(character: char) -> bool {
     matches!(character, '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// A full-width form in its usual width, and any hyphen or minus as `-`; every other character as it is.
+/// The normal-width form of a full-width character, and `-` for any hyphen or minus; other characters unchanged.
 #[must_use]
 pub fn half_width(character: char) -> char {
     match character {

@@ -1,4 +1,4 @@
-//! BCP 47 tags: `pt-BR` is Portuguese as in Brazil. An underscore counts as a hyphen, and case does not count.
+//! BCP 47 tags: `pt-BR` is Portuguese as in Brazil. An underscore counts as a hyphen, and case is ignored.
 
 use icu_time::zone::IanaParser;
 
@@ -20,7 +20,7 @@ pub fn region(tag: &str) -> Option<String> {
 #[must_use]
 pub fn region_of_zone(zone: &str) -> Option<String> {
     let zone = IanaParser::new().parse(zone);
-    // Unicode's names are of five letters: those of the country, and those of a town in it.
+    // Unicode's zone ids have five letters: two for the country, three for a town in it.
     let country = zone.as_str().get(..2).filter(|_| zone.as_str().len() == 5)?;
     Some(country.to_ascii_uppercase())
 }

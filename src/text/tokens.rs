@@ -7,27 +7,27 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::{Span, Utterance, fold, is_unspaced};
 
-/// What a token is made of.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// Letters of one script; one character in scripts that don't put spaces between words.
     Word,
     /// ASCII digits (folding has mapped full-width and other forms).
     Digits,
-    /// One character that is none of these and no space.
+    /// Any other character except a space.
     Symbol,
 }
 
 #[derive(Debug, Clone)]
 pub struct Token {
     pub kind: TokenKind,
-    /// In the folded text.
+    /// Byte range in the folded text.
     pub bytes: Range<usize>,
-    /// True if nothing lies between it and the token before.
+    /// True if nothing separates it from the previous token.
     pub glued: bool,
 }
 
-/// True for what only makes sense after another character: marks, and the vowels and finals of a Korean syllable.
+/// True for characters that only make sense after another one: marks, and the vowels and finals of a Korean syllable.
 #[must_use]
 pub fn continues_character(character: char) -> bool {
     !character.is_ascii() && (is_combining_mark(character) || matches!(character, '\u{1160}'..='\u{11FF}'))
@@ -48,10 +48,10 @@ pub fn whole_span(utterance: &Utterance, bytes: &Range<usize>) -> Option<Span> {
     (!starts_inside && !ends_inside).then(|| Span::new(start, end))
 }
 
-/// Cuts folded text into tokens. `at_character` says whether a character of the utterance begins at this byte.
+/// Splits folded text into tokens. `at_character` says whether a character of the utterance begins at this byte.
 fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
-    // The kind of the run that the next character may go on with; a character of an unspaced script ends its run.
+    // The kind of the run that the next character may continue; a character of an unspaced script ends its run.
     let mut open: Option<TokenKind> = None;
     let mut glued = false;
     for (byte, character) in folded.char_indices() {
@@ -72,7 +72,7 @@ fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool) -> Vec<Token> {
         } else {
             TokenKind::Symbol
         };
-        // `1½` folds to `11⁄2`: a character that stands for several must not flow into the one before it.
+        // `1½` folds to `11⁄2`: a character that folds to several must not join the one before it.
         let joins = open == Some(kind)
             && !is_unspaced(character)
             && (kind != TokenKind::Digits || at_character(byte) == at_character(byte + 1));
@@ -89,7 +89,7 @@ fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool) -> Vec<Token> {
     tokens
 }
 
-/// Characters that show nothing: zero-width spaces and joiners, direction marks, the soft hyphen.
+/// Invisible characters: zero-width spaces and joiners, direction marks, the soft hyphen.
 #[must_use]
 pub const fn is_invisible(character: char) -> bool {
     matches!(character, '\u{00AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}')

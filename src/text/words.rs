@@ -1,33 +1,33 @@
-//! A text as words, with the marks between them: what grammars of replies and of dialogue acts read.
+//! A text as words, with the marks between them, as input for the grammars of replies and dialogue acts.
 
 use super::{Span, Utterance, fold};
 
-/// A word, or a sign that stands for one.
+/// A word, or a sign used like one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// Folded, without apostrophes: people leave them out.
+    /// Folded, without apostrophes, which people leave out.
     pub text: String,
     pub span: Span,
-    /// A mark parts this from the word before. One that joins two words ("e-mail", "10:30") does not.
+    /// A mark separates this word from the previous one. A mark that joins two words ("e-mail", "10:30") does not.
     pub is_apart: bool,
-    /// Where a question mark ends that follows before any other word.
+    /// End of a question mark that follows before any other word.
     pub asked: Option<usize>,
-    /// Digits with a full stop right behind them: "2."
+    /// Digits directly followed by a full stop: "2."
     pub is_dotted: bool,
-    /// Written with a capital letter at its beginning, as names are.
+    /// Begins with a capital letter, as names do.
     pub is_capital: bool,
 }
 
 /// Longest article or pronoun that an apostrophe joins to the next word, in letters: "qu'".
 const LONGEST_ELIDED: usize = 2;
 
-/// The words of `text`; with `elides`, "l'adresse" is two.
+/// The words of `text`; with `elides`, "l'adresse" is two words.
 #[must_use]
 pub fn words(text: &str, elides: bool) -> Vec<Word> {
     words_of(text, elides, |_| false)
 }
 
-/// The same, where a full stop behind what `is_abbreviation` takes parts no words: "Dr. Weiß".
+/// The same, but a full stop after an abbreviation does not separate words: "Dr. Weiß".
 #[must_use]
 pub fn words_of(text: &str, elides: bool, is_abbreviation: impl Fn(&str) -> bool) -> Vec<Word> {
     let utterance = Utterance::new(text);
@@ -55,7 +55,7 @@ pub fn words_of(text: &str, elides: bool, is_abbreviation: impl Fn(&str) -> bool
     words
 }
 
-/// The words of a phrase, without what stands between them.
+/// The words of a phrase, without the marks between them.
 #[must_use]
 pub fn phrase_words(phrase: &str, elides: bool) -> Vec<String> {
     words(phrase, elides).into_iter().map(|word| word.text).collect()
@@ -70,8 +70,8 @@ impl Word {
     }
 }
 
-/// Notes what the marks behind the last word say of it, and adds the signs among them. True if they part the next word
-/// from it.
+/// Records the marks after the last word, and adds signs among them as words. True if they separate the next word from
+/// it.
 fn read_gap(gap: &str, start: usize, words: &mut Vec<Word>) -> bool {
     let is_first = words.is_empty();
     if let Some(last) = words.last_mut() {
@@ -100,18 +100,18 @@ fn read_gap(gap: &str, start: usize, words: &mut Vec<Word>) -> bool {
     is_apart && (is_first || !joins(gap))
 }
 
-/// True for a single mark between two words that makes them one.
+/// True for a single mark that joins two words into one.
 fn joins(gap: &str) -> bool {
     matches!(gap, "-" | "\u{2010}" | "\u{2011}" | ":" | "." | "/")
 }
 
-/// A symbol that may answer by itself.
+/// A symbol that can be an answer by itself.
 const fn is_sign(character: char) -> bool {
     matches!(character, '\u{2600}'..='\u{27BF}' | '\u{1F170}'..='\u{1F19A}' | '\u{1F300}'..='\u{1FAFF}')
         && !matches!(character, '\u{1F3FB}'..='\u{1F3FF}')
 }
 
-/// Letters before the apostrophe of an elided word.
+/// Number of letters before the apostrophe of an elided word.
 fn elision(word: &str) -> Option<usize> {
     let at = word.chars().position(|letter| matches!(letter, '\'' | '\u{2019}' | '\u{02BC}'))?;
     (1..=LONGEST_ELIDED).contains(&at).then_some(at).filter(|at| word.chars().count() > at + 1)

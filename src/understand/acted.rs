@@ -1,4 +1,4 @@
-//! What a turn comes to after we made its calls: what is said of each, and what the conversation remembers.
+//! A turn after its calls were made here: the reply about each, and what the conversation remembers.
 
 use crate::{
     act::{Deed, Status},
@@ -10,8 +10,8 @@ use crate::{
     understand::{Conversed, Outcome, Question, Turn},
 };
 
-/// The calls of a turn that are ours to make: those of functions with an endpoint that are not among `theirs`, which
-/// the client calls itself.
+/// The calls of a turn that we make: those of functions with an endpoint that are not in `theirs`, which the client
+/// calls itself.
 #[must_use]
 pub fn own_calls(snapshot: &Snapshot, turn: &Turn, theirs: &[String]) -> Vec<Deed> {
     let Outcome::Call(calls) = &turn.outcome else { return Vec::new() };
@@ -24,8 +24,8 @@ fn is_own(snapshot: &Snapshot, call: &Call, theirs: &[String]) -> bool {
     function.endpoint.is_some() && !theirs.contains(&function.name)
 }
 
-/// The turn after its own calls were made, `deeds` in their order. What failed is open again, and called after another
-/// yes alone.
+/// The turn after its own calls were made, with `deeds` in their order. Failed ones are reopened, and called only after
+/// another yes.
 #[must_use]
 pub fn acted(
     snapshot: &Snapshot,
@@ -57,7 +57,7 @@ pub fn acted(
     }
     turn.deeds = told;
     let words = words.join("\n");
-    // The question that was asked beside the calls goes on; what failed waits until it is answered.
+    // The question beside the calls stays; failed calls wait until it is answered.
     let question = reopened(snapshot, &voice, &mut state, failed, turn.pending.is_some());
     turn.outcome = match question {
         _ if !left.is_empty() => Outcome::Call(left),
@@ -77,7 +77,7 @@ pub fn acted(
     Conversed { turn, state, called }
 }
 
-/// Calls of an earlier turn that nobody knows the end of are told before anything else.
+/// Reports calls of an earlier turn with unknown results before anything else.
 pub fn interrupted(snapshot: &Snapshot, language: Option<&str>, turn: &mut Turn, deeds: Vec<Deed>) {
     let voice = Voice::new(&snapshot.module, language);
     let deeds: Vec<Deed> = deeds.into_iter().map(judged).collect();
@@ -88,7 +88,7 @@ pub fn interrupted(snapshot: &Snapshot, language: Option<&str>, turn: &mut Turn,
     }
 }
 
-/// A service may say in a good answer that it did nothing.
+/// A service may report in a successful answer that it did nothing.
 fn judged(deed: Deed) -> Deed {
     let is_refusal = deed.status == Status::Done && result(&deed).failure().is_some();
     if is_refusal { Deed { status: Status::Failed, ..deed } } else { deed }
@@ -103,13 +103,13 @@ fn said(snapshot: &Snapshot, voice: &Voice<'_>, deed: &Deed) -> String {
     match (deed.status, function) {
         (Status::Done, _) => voice.result(&result(deed)),
         (Status::Unknown | Status::Begun, Some(function)) => voice.uncertain(function),
-        // The module no longer has it.
+        // The module no longer has the function.
         (Status::Failed | Status::Unknown | Status::Begun, _) => voice.failed(&result(deed)),
     }
 }
 
-/// Opens the forms of failed calls again, each to be called after a yes alone; and asks for that, unless something else
-/// is asked already.
+/// Reopens the forms of failed calls, each to be called only after a yes; and asks for that, unless another question is
+/// pending.
 fn reopened(
     snapshot: &Snapshot,
     voice: &Voice<'_>,
@@ -143,7 +143,7 @@ fn reopened(
     Some(question)
 }
 
-/// The conversation remembers what was said, where a question of the turn stands already.
+/// Updates what the conversation remembers of the reply, if a question of the turn is already there.
 fn retold(state: &mut State, text: &str) {
     let since = state.lines.iter().rposition(|line| line.who == Who::Person).map_or(0, |person| person + 1);
     match state.lines[since..].iter_mut().rfind(|line| line.who == Who::Assistant) {

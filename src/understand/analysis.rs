@@ -1,4 +1,4 @@
-//! From a request to an [`Analysis`] of its utterance: the one place where an utterance is recognized and embedded.
+//! From a request to an [`Analysis`] of its utterance: the only place where an utterance is recognized and embedded.
 
 use std::{sync::Arc, time::Instant};
 
@@ -22,22 +22,22 @@ use crate::{
     understand::{Demand, Timings, TurnError, TurnRequest, Understander},
 };
 
-/// Words of what may be a request beside a refusal, at least.
+/// Fewest words of a possible request beside a refusal.
 const REQUEST_WORDS: usize = 2;
 
-/// An analysis, and how long it took.
+/// An analysis, and the time it took.
 pub(crate) struct Analysed {
     pub analysis: Analysis,
     pub took: Timings,
 }
 
 impl Understander {
-    /// Recognizes, embeds and retrieves: everything that is known before anything is decided.
+    /// Recognizes, embeds and retrieves: everything that is known before a decision.
     pub(crate) async fn analyse(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Analysed, TurnError> {
         self.analyse_with(snapshot, request, self.options.candidates).await
     }
 
-    /// The same with at most so many candidates.
+    /// The same with at most this many candidates.
     pub(crate) async fn analyse_with(
         &self,
         snapshot: &Snapshot,
@@ -57,7 +57,7 @@ impl Understander {
         took.recognize = milliseconds(clock);
 
         let clock = Instant::now();
-        // What is refused is an open form.
+        // A refusal refers to an open form.
         let unrefused = || unrefused(&analysis).filter(|_| !request.expected.is_empty());
         let rest = beside(&analysis.acts).or_else(unrefused).filter(|_| !request.single);
         let whole = Span::new(0, analysis.utterance.len());
@@ -86,8 +86,8 @@ impl Understander {
         Ok(Analysed { analysis, took })
     }
 
-    /// Everything that may be the answer to what the request asked for, where that may be any words: what the model that
-    /// chooses is fitted from. Nothing without a function.
+    /// All possible answers to what the request asked for, if free text was asked for: training data for the model that
+    /// chooses among them. Empty without a function.
     ///
     /// # Errors
     /// As [`Self::turn`].
@@ -101,8 +101,8 @@ impl Understander {
         Ok(request.given.and_then(|function| reading::answers(&situation, function)))
     }
 
-    /// Everything that may fill a slot of the function that the request gives, with its evidence, and what rules fill:
-    /// what the model that weighs it is fitted from. Nothing without a function.
+    /// All possible values for slots of the request's function with their evidence, and the values that rules fill:
+    /// training data for the model that weighs them. Empty without a function.
     ///
     /// # Errors
     /// As [`Self::turn`].
@@ -112,13 +112,13 @@ impl Understander {
         request: &TurnRequest,
     ) -> Result<(Vec<slot_candidates::Candidate>, Vec<(Filling, Option<slot_candidates::Evidence>)>), TurnError> {
         let Analysed { analysis, .. } = self.analyse(snapshot, request).await?;
-        // The reader looks for a function that nobody has given yet.
+        // For the reader, no function is given yet.
         let situation = Situation { given: None, ..self.situation(snapshot, request, &[], &analysis) };
         let of = |function| (reading::candidates(&situation, function), reading::by_rules(&situation, function));
         Ok(request.given.map(of).unwrap_or_default())
     }
 
-    /// What the words alone tell: nothing is embedded, and no function is looked for.
+    /// What the words alone show: embeds nothing, and searches no function.
     pub(crate) fn recognize(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Analysis, TurnError> {
         let utterance = self.read(&request.utterance)?;
         let now = self.now(snapshot, request);
@@ -126,12 +126,12 @@ impl Understander {
     }
 
     fn read(&self, said: &str) -> Result<Utterance, TurnError> {
-        // Counted on what came, so that spans stay those of the client's own string.
+        // Counted before any change, so that spans fit the client's own string.
         let length = said.chars().count();
         if length > self.options.max_utterance {
             return Err(TurnError::LongUtterance { length, limit: self.options.max_utterance });
         }
-        // Control characters separate words as spaces do, one for one, so that spans stay.
+        // Control characters separate words like spaces; each becomes one, so that spans stay valid.
         let text: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         if text::is_blank(&text) {
             return Err(TurnError::EmptyUtterance);
@@ -184,7 +184,7 @@ impl Understander {
     }
 }
 
-/// One for each text.
+/// Makes sure that there is one for each text.
 fn all<T>(texts: usize, made: Vec<T>) -> Result<Vec<T>, EmbedError> {
     if made.len() == texts {
         return Ok(made);
@@ -192,9 +192,10 @@ fn all<T>(texts: usize, made: Vec<T>) -> Result<Vec<T>, EmbedError> {
     Err(EmbedError::Inference(format!("{} vectors came back for {texts} texts", made.len())))
 }
 
-/// The clauses, where there are several and one of them may be a request of its own.
+/// The clauses, if there are several and one of them may be a request of its own.
 fn clauses_of(snapshot: &Snapshot, request: &TurnRequest, analysis: &Analysis) -> Vec<Clause> {
-    // A text that speaks to the model must not be cut into one part that does and another that looks harmless.
+    // A text that gives commands to the model must not be split into one part that does and another that looks
+    // harmless.
     if request.single || request.given.is_some() || guard::is_command(analysis.utterance.text()) {
         return Vec::new();
     }
@@ -205,13 +206,13 @@ fn clauses_of(snapshot: &Snapshot, request: &TurnRequest, analysis: &Analysis) -
     clauses
 }
 
-/// What is said beside a dialogue act that ends what it is about, and may be a request of its own.
+/// A possible request beside a dialogue act that ends the current form.
 fn beside(acts: &Moves) -> Option<Span> {
     let ends = |one: &Move| matches!(one.kind, Kind::Cancel | Kind::Restart) && one.confidence >= acts::ACTS;
     acts.rest.filter(|_| acts.moves.iter().any(ends))
 }
 
-/// What is said beside what is not to be done or not wanted, and may be a request of its own: the longest such part.
+/// A possible request beside a refusal: the longest part outside negations.
 fn unrefused(analysis: &Analysis) -> Option<Span> {
     let refused =
         |word: &Span| analysis.negations.iter().any(|one| one.cue.overlaps(*word) || one.scope.overlaps(*word));
@@ -224,7 +225,7 @@ fn unrefused(analysis: &Analysis) -> Option<Span> {
     Some(Span::new(longest.first()?.start, longest.last()?.end))
 }
 
-/// The functions that may be chosen: those of the client, and of them the one that it demands.
+/// The functions that may be chosen: the client's, or of them the one that it requires.
 pub(super) fn among(request: &TurnRequest) -> Option<Vec<FunctionId>> {
     match (request.demand, request.given) {
         (Demand::Function(function), _) | (_, Some(function)) => Some(vec![function]),

@@ -1,4 +1,4 @@
-//! One turn of a conversation: analyse, interpret, ask a model server where that leaves doubt, apply, answer.
+//! One turn of a conversation: analyse, interpret, ask a model server in case of doubt, apply, answer.
 
 use std::time::Instant;
 
@@ -34,14 +34,14 @@ use crate::{
 /// A turn, and the conversation after it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversed {
-    /// Its frames are the forms as they are now, values of earlier turns included: those that are called first.
+    /// Its frames are the forms as they are now, including values of earlier turns; called ones come first.
     pub turn: Turn,
     pub state: State,
-    /// The forms of the turn's calls, in their order.
+    /// The forms of the turn's calls, in order.
     pub called: Vec<Form>,
 }
 
-/// What model servers did for a turn.
+/// What model servers contributed to a turn.
 struct Assisted {
     assistance: Assistance,
     told: Told,
@@ -49,7 +49,7 @@ struct Assisted {
     notes: Vec<String>,
 }
 
-/// What a model server is asked about.
+/// The input for a question to a model server.
 #[derive(Clone, Copy)]
 struct Asking<'a> {
     snapshot: &'a Snapshot,
@@ -60,11 +60,11 @@ struct Asking<'a> {
 
 impl Understander {
     /// Understands one utterance of a conversation. `state` is the one before it, [`State::new`] at the beginning; it
-    /// is of this module ([`State::adopted`]). The same state and request give the same answer, as far as no model
+    /// must belong to this module ([`State::adopted`]). The same state and request give the same answer unless a model
     /// server is asked.
     ///
     /// # Errors
-    /// As [`Self::turn`]; then the conversation is as it was.
+    /// As [`Self::turn`]; then the conversation is unchanged.
     pub async fn converse(
         &self,
         snapshot: &Snapshot,
@@ -161,7 +161,7 @@ impl Understander {
         Ok(conversed)
     }
 
-    /// What the utterance does: read locally, and again with what a model server said of it where that leaves doubt.
+    /// The utterance's dialogue acts: read locally, and in case of doubt again with a model server's answer.
     async fn interpret(
         &self,
         asking: Asking<'_>,
@@ -185,7 +185,7 @@ impl Understander {
                 told: &assisted.told,
             };
             let mut found = self.cores.free(asking.request).await.run(|| self.fuel.burn(|| interpret(&dialogue)));
-            // What is too long to be read here is shown to nobody else either.
+            // A text that is too long to be read here is not sent to a model server either.
             match found.task.take().filter(|_| !self.fuel.is_out()) {
                 None => return Ok((found, assisted)),
                 Some(Task::Reply { question }) => self.ask_reply(asking, &question, &mut assisted, ledger).await?,
@@ -197,7 +197,7 @@ impl Understander {
         }
     }
 
-    /// When a model server is asked in this turn.
+    /// Whether a model server is asked in this turn.
     fn assistance(&self, Asking { snapshot, request, .. }: Asking<'_>) -> Assistance {
         match self.strategy(snapshot, request) {
             strategy if strategy.always_asks() => Assistance::Always,
@@ -206,7 +206,7 @@ impl Understander {
         }
     }
 
-    /// Asks what the utterance says to a question that wants a yes or a no. The local answer stands if none answers.
+    /// Asks what the utterance says to a yes-or-no question. The local answer stands if no server answers.
     async fn ask_reply(
         &self,
         Asking { snapshot, request, situation, .. }: Asking<'_>,
@@ -224,8 +224,8 @@ impl Understander {
         Ok(())
     }
 
-    /// Asks what the utterance, or a part of it, asks for. Where the strategy does not name a server's way, the local
-    /// reading stands if none answers.
+    /// Asks what the utterance, or a part of it, requests. Unless the strategy requires a server, the local reading
+    /// stands if no server answers.
     async fn ask_requests(
         &self,
         Asking { snapshot, request, heard, situation }: Asking<'_>,
@@ -253,7 +253,7 @@ impl Understander {
                 to.decided_by = by;
             }
             Err(error) => {
-                // A prompt that does not render is the author's to mend; answering around it would hide it.
+                // A prompt that does not render is the author's to fix; answering without it would hide the error.
                 let Some(why) = error.reason().filter(|_| named.is_none()) else {
                     return Err(TurnError::of_asking(error, strategy));
                 };
@@ -264,14 +264,14 @@ impl Understander {
         Ok(())
     }
 
-    /// How questions are asked where a module does not say otherwise.
+    /// How questions are asked, for modules that do not set it.
     #[must_use]
     pub fn manners(&self) -> Manners {
         Manners { ask: self.options.ask, tries: self.options.tries }
     }
 }
 
-/// The messages of a conversation, as a turn takes them.
+/// The messages of a conversation, as input for a turn.
 pub(crate) fn history(state: &State) -> Vec<Said> {
     let said = |line: &crate::conversation::Line| {
         let text = line.text.clone();

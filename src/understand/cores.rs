@@ -1,4 +1,4 @@
-//! Where the work of turns is done that waits for nothing: to recognize, to embed, to search, to decide.
+//! Runs the computing stages of turns: recognizing, embedding, searching, deciding.
 
 use std::{
     num::NonZero,
@@ -16,68 +16,68 @@ use crate::{
     understand::TurnRequest,
 };
 
-/// Microseconds that a stage of a turn takes, by measure: for any text, and more for each byte of it. Only the order counts:
-/// what a stage took in truth is known at its end, and put right then.
+/// Estimated microseconds of a turn's stage: a fixed part, and a part per byte of text. Only relative values matter:
+/// the real cost is known at the end, and corrected then.
 const STAGE: u64 = 500;
 const BYTE: u64 = 12;
-/// Bytes that are read in a microsecond, about.
+/// Approximate number of bytes read per microsecond.
 const BYTES_READ: u64 = 50;
-/// A stage that takes longer by this leaves the last place to others.
+/// A stage that is expected to take longer than this leaves the last place to others.
 const LONG: u64 = 8_000;
-/// How many times as much a stage costs that nobody waits for.
+/// Cost factor of background stages, which no client waits for.
 const IN_BACKGROUND: u64 = 4;
 
-/// As many places as the machine has cores, shared out among owners: whoever finds none waits, and who had least comes
-/// first. Cheap to clone; clones share.
+/// As many places as the machine has cores, shared out among owners: without a free place a stage waits, and the owner
+/// that had least comes first. Clones are cheap and share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Cores(Shares);
 
-/// A place to work, until it is dropped.
+/// A place to work, held until dropped.
 pub(crate) struct Core {
     place: Share,
-    /// What a microsecond counts.
+    /// Cost per microsecond.
     weight: u64,
 }
 
 impl Cores {
-    /// Those of this machine.
+    /// For the cores of this machine.
     pub(crate) fn new() -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         Self(Shares::of_places(cores as u64, LONG))
     }
 
-    /// Waits for a place for a stage of this turn. Each stage begins here: a client that has left is noticed, and a deadline
-    /// that is over, and then the turn is dropped.
+    /// Waits for a place for a stage of this turn. Every stage begins here, so here a turn notices that its client has
+    /// left or its deadline is over, and is dropped.
     pub(crate) async fn free(&self, request: &TurnRequest) -> Core {
         let weight = if request.in_background { IN_BACKGROUND } else { 1 };
         self.for_work(&request.owner, STAGE + BYTE * request.utterance.len() as u64, weight).await
     }
 
-    /// Waits for a place for work that takes about so many microseconds.
+    /// Waits for a place for work that takes about `cost` microseconds.
     async fn for_work(&self, owner: &Owner, cost: u64, weight: u64) -> Core {
-        // Whatever else waits to run comes first, also where places are free.
+        // Other ready tasks run first, even if places are free.
         task::yield_now().await;
         Core { place: self.0.take(owner, 1, weight * cost).await, weight }
     }
 
-    /// Does work that is no stage of a turn, and looks at so many bytes.
+    /// Does work that is not a stage of a turn, and reads `bytes` bytes.
     pub(crate) async fn work<T>(&self, owner: &Owner, bytes: usize, work: impl FnOnce() -> T) -> T {
         self.for_work(owner, bytes as u64 / BYTES_READ, 1).await.run(work)
     }
 }
 
 impl Core {
-    /// Does the work. The other tasks of the thread go on elsewhere meanwhile.
+    /// Does the work. The thread's other tasks move to other threads meanwhile.
     pub(crate) fn run<T>(self, work: impl FnOnce() -> T) -> T {
         let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
         let clock = Instant::now();
-        // A runtime of one thread has no elsewhere.
+        // A single-threaded runtime has no other thread.
         let done = if matches!(flavor, Ok(RuntimeFlavor::MultiThread)) { task::block_in_place(work) } else { work() };
         self.took(clock.elapsed());
         done
     }
 
-    /// Waits for work that threads of this process do elsewhere.
+    /// Waits for work that other threads of this process do.
     pub(crate) async fn wait_for<T>(self, work: impl Future<Output = T>) -> T {
         let clock = Instant::now();
         let done = work.await;

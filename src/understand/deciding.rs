@@ -1,4 +1,4 @@
-//! Who decides, and what they are told: the local strategy if it is sure, else a model server.
+//! Who decides, and with what input: the local strategy if it is sure, or else a model server.
 
 use std::{sync::OnceLock, time::Instant};
 
@@ -22,13 +22,13 @@ use crate::{
 };
 
 impl Understander {
-    /// Who decides: as the request, else the module, else the server says.
+    /// The strategy of the request, or else of the module, or else of the server.
     pub(crate) fn strategy(&self, snapshot: &Snapshot, request: &TurnRequest) -> StrategyName {
         request.strategy.or(snapshot.module.settings.strategy).unwrap_or(self.options.strategy)
     }
 
-    /// Who decides: the named strategy; for `auto` the local one if it is sure, else a model server by the strategy
-    /// that it can do best, else the local one after all.
+    /// Decides by the named strategy; for `auto` locally if that is sure, or else by the strategy that the model server
+    /// does best, or else locally after all.
     pub(crate) async fn decide(
         &self,
         named: StrategyName,
@@ -65,7 +65,7 @@ impl Understander {
                     local.decision.notes.push(format!("decided locally: {why}"));
                     Ok(local)
                 }
-                // A prompt that does not render is the author's to mend; answering around it would hide it.
+                // A prompt that does not render is the author's to fix; answering without it would hide the error.
                 None => Err(TurnError::of_asking(error, StrategyName::Auto)),
             },
         }
@@ -106,7 +106,7 @@ impl Understander {
         }
     }
 
-    /// What a model server may be told of it.
+    /// The information that a model server may get.
     pub(crate) fn brief<'a>(
         &self,
         snapshot: &'a Snapshot,
@@ -126,7 +126,7 @@ impl Understander {
     }
 }
 
-/// The module's, then the client's.
+/// The module's instructions, then the client's.
 fn instructions(snapshot: &Snapshot, request: &TurnRequest) -> Option<String> {
     let parts = [snapshot.module.settings.instructions.as_deref(), request.instructions.as_deref()];
     let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !text::is_blank(part)).collect();

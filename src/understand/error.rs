@@ -2,7 +2,7 @@
 
 use crate::{assist::error::AskError, embed::EmbedError, llm::LlmError, module::settings::StrategyName};
 
-/// A failure of ours or of the model server. What a person said is never the cause, except for its length.
+/// A failure of ours or of the model server. The utterance is never the cause, except by its length.
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
     #[error("the utterance is empty")]
@@ -16,18 +16,18 @@ pub enum TurnError {
     /// A template of the module does not render.
     #[error("{0}")]
     Prompt(String),
-    /// Nothing was asked: the first question alone would take more than the turn may use.
+    /// Nothing was sent: the first request alone would exceed the turn's token budget.
     #[error("a question to the model server takes about {needed} tokens, and the turn's budget is {allowed}")]
     OverBudget { needed: u64, allowed: u64 },
     #[error("the model server failed and nothing local could answer: {0}")]
     Llm(LlmError),
-    /// Nobody waits for the answer any more, so that there is none.
+    /// The client has left, so there is no answer.
     #[error("whoever asked has left")]
     Left,
 }
 
 impl TurnError {
-    /// What it is for a turn that a model server was of no help; it was asked by this strategy.
+    /// The turn's error for a failed model server, which was asked by this strategy.
     pub(crate) fn of_asking(error: AskError, strategy: StrategyName) -> Self {
         match error {
             AskError::NoServer => Self::NoModelServer(strategy.name()),

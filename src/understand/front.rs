@@ -1,4 +1,4 @@
-//! Words of a model server for a turn that no function is meant by.
+//! A model server's text for a turn that means no function.
 
 use crate::{
     assist::front::{self, ResultLine, Talk},
@@ -8,30 +8,30 @@ use crate::{
     understand::{DecidedBy, Turn, TurnError, TurnRequest, Understander},
 };
 
-/// Characters of a result that a model server is shown.
+/// Most characters of a result that a model server sees.
 const LONGEST_RESULT: usize = 4_000;
 
-/// What a model server is to answer.
+/// The input for the model server.
 pub struct Front<'a> {
-    /// The last message of the person, with what was said before.
+    /// The person's last message, with the earlier conversation.
     pub request: &'a TurnRequest,
-    /// What calls came to since then.
+    /// Results of the calls since then.
     pub results: &'a [CallResult],
-    /// What is open, in words.
+    /// The open forms, in words.
     pub summary: &'a str,
-    /// What is still asked, behind the words of the server.
+    /// The pending question, which follows the server's text.
     pub then: Option<&'a str>,
-    /// The frontend asks for itself, and says all that a model has to know.
+    /// The frontend asks for itself, and gives the model all it needs.
     pub is_chore: bool,
-    /// Hears the words while they are written.
+    /// Receives the text while it is being written.
     pub listener: Option<Listener>,
 }
 
 impl Understander {
-    /// Puts the words of a model server in place of the turn's own. They stay where no server answers.
+    /// Replaces the turn's text by a model server's. It stays if no server answers.
     ///
     /// # Errors
-    /// If the server fails when its words were heard already, and if the module's prompt does not render.
+    /// If the server fails after parts of its text were sent, and if the module's prompt does not render.
     pub async fn front(&self, snapshot: &Snapshot, front: &Front<'_>, turn: &mut Turn) -> Result<(), TurnError> {
         let (module, request) = (&snapshot.module, front.request);
         let voice = Voice::new(module, request.language.as_deref());
@@ -77,7 +77,7 @@ impl Understander {
                     turn.trace.notes.push(format!("worded here: {why}"));
                     Ok(())
                 }
-                // A prompt that does not render is the author's to mend.
+                // A prompt that does not render is the author's to fix.
                 None => Err(TurnError::of_asking(error, crate::module::settings::StrategyName::Auto)),
             },
         }

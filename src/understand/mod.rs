@@ -2,21 +2,21 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `mod` | the recipe of a turn that stands alone |
-//! | `analysis` | what is known of an utterance before anything is decided |
+//! | `mod` | the recipe of a single turn |
+//! | `analysis` | what is known of an utterance before a decision |
 //! | `deciding` | who decides: the local strategy, or a model server |
 //! | `converse` | the recipe of a turn of a conversation |
-//! | `front` | words of a model server where no function is meant |
+//! | `front` | a model server's text if no function is meant |
 //! | `calibrate` | how sure a module's answers are, by its own exemplars |
-//! | `told` | what is said of the results of calls |
-//! | `acted` | what becomes of a turn after we made its calls |
-//! | `cores` | where the work is done that waits for nothing |
+//! | `told` | replies about the results of calls |
+//! | `acted` | a turn after its calls were made here |
+//! | `cores` | runs the computing stages of turns |
 //! | `wording` | a question in the words of a model server |
 //! | `yes_no` | what a reply says to a yes-or-no question |
-//! | `replay` | a conversation that only its messages tell of |
-//! | `request`, `options`, `error`, `outcome`, `view` | what goes in and what comes out |
+//! | `replay` | a conversation that exists only in its messages |
+//! | `request`, `options`, `error`, `outcome`, `view` | inputs and outputs |
 //!
-//! Leaves never call each other; what one finds passes through here as a value, so that the [`Trace`] is complete by
+//! Leaves never call each other; their results pass through here as values, so that the [`Trace`] is complete by
 //! construction.
 
 use std::{
@@ -91,13 +91,13 @@ use crate::{
 use analysis::Analysed;
 use cores::Cores;
 
-/// What is said of a text that ran out of fuel.
+/// Note for a text that ran out of fuel.
 pub(crate) const CUT_SHORT: &str = "the text is too long to be read whole within its budget: nothing is called unasked";
 
-/// Time that the work of a request may take, what waits for others included: longer than any answer is waited for.
+/// Time limit for the work of a request, including waiting: longer than clients wait for any answer.
 const MOST_TIME: Duration = Duration::from_secs(30);
 
-/// Bytes from which on what a request brings is large: to read more keeps a thread busy for a millisecond or longer.
+/// From this many bytes on, input is large: reading more keeps a thread busy for a millisecond or longer.
 const LARGE: usize = 32 << 10;
 
 /// Holds what turns share; cheap to clone.
@@ -108,12 +108,12 @@ pub struct Understander {
     /// The preferred one first.
     pub(crate) servers: Arc<[Server]>,
     cores: Cores,
-    /// What the request that it works for may still burn; without an end between requests.
+    /// The remaining fuel of the request in progress; unlimited between requests.
     fuel: Fuel,
 }
 
 impl Understander {
-    /// `servers` are model servers, the preferred one first; the next is asked where one fails.
+    /// `servers` are model servers, the preferred one first; the next is asked if one fails.
     #[must_use]
     pub fn new(options: UnderstandOptions, embedder: SharedEmbedder, servers: Vec<Server>) -> Self {
         Self { options: options.into(), embedder, servers: servers.into(), cores: Cores::new(), fuel: Fuel::default() }
@@ -125,8 +125,7 @@ impl Understander {
         Self { servers: servers.into(), ..self.clone() }
     }
 
-    /// Understands one utterance by itself, after what was said before it. What a conversation makes of it is
-    /// [`Self::converse`]'s.
+    /// Understands a single utterance, given the earlier messages. For a conversation see [`Self::converse`].
     ///
     /// # Errors
     /// See [`TurnError`]; an utterance that means no function is an [`Outcome`], not an error.
@@ -150,12 +149,12 @@ impl Understander {
     }
 
     /// # Errors
-    /// If whoever asked has left: what was not done to its end for them is kept nowhere.
+    /// If the client has left: unfinished work for it is not kept.
     fn is_waited_for(&self) -> Result<(), TurnError> {
         if self.fuel.is_for_nobody() { Err(TurnError::Left) } else { Ok(()) }
     }
 
-    /// The same with what is left of a request's ledger, which counts what the turn spends.
+    /// The same with the request's ledger, which counts what the turn spends.
     pub(crate) async fn turn_with(
         &self,
         snapshot: &Snapshot,
@@ -171,7 +170,7 @@ impl Understander {
         took.retrieve += milliseconds(clock);
         let mut trace = Trace::new(&situation, took);
         let brief = self.brief(snapshot, request, situation, &heard.before);
-        // What is too long to be read here is shown to nobody else either.
+        // A text that is too long to be read here is not sent to a model server either.
         let is_cut = self.fuel.is_out();
         let strategy = if is_cut { StrategyName::Local } else { self.strategy(snapshot, request) };
         let mut decided = self.decide(strategy, request, &brief, ledger).await?;
@@ -187,8 +186,8 @@ impl Understander {
         Ok(concluded(&snapshot.module, request.language.as_deref(), &analysis.acts, trace, decided))
     }
 
-    /// What the readings rest on, if the request wants to know: those that became something, then those that were weighed,
-    /// else the best candidates.
+    /// The basis of the readings, if the request wants it: of those that became something, then of those that were
+    /// weighed, or else of the best candidates.
     pub(crate) async fn explained(
         &self,
         request: &TurnRequest,
@@ -204,7 +203,7 @@ impl Understander {
         self.cores.free(request).await.run(|| self.fuel.burn(|| explain(situation, functions, alternatives)))
     }
 
-    /// This one for a request, with what that may burn; the same where it works for one already.
+    /// A copy for a request, with the fuel that it may burn; unchanged if it already works for one.
     pub(crate) fn fueled(&self) -> Self {
         let until = || Instant::now().checked_add(MOST_TIME);
         let fuel = if self.fuel.is_limited() { self.fuel.clone() } else { Fuel::new(self.options.max_steps, until()) };
@@ -215,12 +214,12 @@ impl Understander {
         self.fuel.is_out()
     }
 
-    /// Work of this owner that waits for nothing, beside turns: what is large waits for a core, as their stages do.
+    /// Computing for this owner outside turns: large input waits for a core, as stages of turns do.
     pub async fn working<T>(&self, owner: &Owner, bytes: usize, work: impl FnOnce() -> T) -> T {
         if bytes < LARGE { work() } else { self.cores.work(owner, bytes, work).await }
     }
 
-    /// What the whole of a request may spend, from now on.
+    /// What the whole request may spend from now on.
     pub(crate) fn ledger(&self, snapshot: &Snapshot, request: &TurnRequest) -> Ledger {
         let now = tokio::time::Instant::now();
         let ledger = Ledger::new(self.options.allowance(), &snapshot.module.settings.llm, request.budget, now);
@@ -242,7 +241,7 @@ impl Understander {
     }
 }
 
-/// The turn that a decision makes, in words.
+/// The turn that results from a decision, in words.
 fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: Trace, decided: Decided) -> Turn {
     let Decided { decision, by: decided_by, decide_ms } = decided;
     let decide::Decision { outcome, confidence, frames, notes, alternatives } = decision;
@@ -275,7 +274,7 @@ fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: T
     }
 }
 
-/// A person takes over who was asked for, where nothing is open.
+/// A human takes over, as requested, if nothing is open.
 fn handed_over(voice: &question::Voice<'_>) -> Outcome {
     let (reason, function, path) = (HandoffReason::Asked, None, String::new());
     Outcome::Handoff { text: voice.hand_over(None, serde_json::Map::new()), reason, function, path }

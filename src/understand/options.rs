@@ -1,4 +1,4 @@
-//! How the server understands where a module does not say otherwise.
+//! Defaults for how the server understands, for modules that do not set their own.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::{
     module::settings::{Ask, Detect, Fill, StrategyName},
 };
 
-/// How the server understands where a module does not say otherwise.
+/// Defaults for how the server understands, for modules that do not set their own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UnderstandOptions {
@@ -41,7 +41,7 @@ pub struct UnderstandOptions {
     pub tries: u32,
 }
 
-/// How the strategy `staged` goes about its stages.
+/// How the strategy `staged` runs its stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StagedOptions {

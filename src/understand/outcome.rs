@@ -1,4 +1,4 @@
-//! What a turn comes to, and everything that explains it.
+//! The result of a turn, and everything that explains it.
 
 use std::time::Instant;
 
@@ -38,18 +38,18 @@ pub struct Turn {
     pub frames: Vec<Frame>,
     pub trace: Trace,
     pub usage: Usage,
-    /// What is asked next beside a call or a cancellation: of a form that goes on.
+    /// The question that follows a call or a cancellation, about a form that continues.
     pub pending: Option<Question>,
     /// What is said where nothing is asked.
     pub remark: Option<String>,
-    /// The remark answers the person with what was done: no other words take its place.
+    /// The remark already answers the person with what was done, and must not be replaced.
     pub is_answered: bool,
-    /// Calls that we made, and what they came to.
+    /// Calls that we made, and their results.
     pub deeds: Vec<Deed>,
 }
 
 impl Turn {
-    /// What a chat shows of it; `None` for a call with nothing to say beside it.
+    /// The text that a chat shows; `None` for a call without a text.
     #[must_use]
     pub fn reply(&self) -> Option<&str> {
         match &self.outcome {
@@ -60,7 +60,7 @@ impl Turn {
         }
     }
 
-    /// Says something before everything else.
+    /// Puts a text before everything else.
     pub(crate) fn preface(&mut self, words: &str) {
         let with = |text: &mut String| *text = format!("{words}\n{text}");
         match (&mut self.outcome, &mut self.pending) {
@@ -76,7 +76,7 @@ impl Turn {
         }
     }
 
-    /// What the request spent is told by the turn that answers it.
+    /// Copies the request's expenses into the turn that answers it.
     pub(crate) fn settle(&mut self, started: Instant, ledger: Ledger) {
         self.usage = ledger.usage();
         self.trace.timings.llm = ledger.llm_ms();
@@ -85,28 +85,28 @@ impl Turn {
     }
 }
 
-/// How the turn went, in the order in which it went.
+/// What happened in the turn, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     pub mentions: Vec<Mention>,
-    /// Parts of the utterance that rule out what they name.
+    /// Parts of the utterance that rule something out.
     pub negations: Vec<Negation>,
-    /// Best first, for the whole utterance; then what only a part of it found.
+    /// Best first, for the whole utterance; then those that only a part of it found.
     pub candidates: Vec<Candidate>,
-    /// The parts that each ask for something of their own, in order; one, the whole, unless there are several.
+    /// The parts that are requests of their own, in order; a single one, the whole, unless there are several.
     pub segments: Vec<Segment>,
-    /// The clauses into which the utterance falls, in order, with what each finds by itself; empty unless there are
-    /// several. One may be a request, a part of one, or mean nothing.
+    /// The clauses of the utterance, in order, with the candidates of each; empty unless there are several. A clause
+    /// may be a request, a part of one, or mean nothing.
     pub clauses: Vec<Segment>,
-    /// There may be more to ask for than `segments` say: the evidence fell short of a split.
+    /// There may be more requests than `segments`: the evidence was not enough for a split.
     pub is_doubtful: bool,
-    /// What the local decision weighed against each other, likeliest first.
+    /// The alternatives that the local decision weighed, likeliest first.
     pub alternatives: Vec<Alternative>,
-    /// What the utterance may do to the form that was open, where that was weighed.
+    /// What the utterance may do to the open form, if that was weighed.
     pub beside: Option<Weighed>,
-    /// What the readings rest on beyond their features, where the request wants to know.
+    /// The basis of the readings beyond their features, if the request wants it.
     pub explanations: Vec<Explanation>,
-    /// Each answer of the model server and what was wrong with it.
+    /// Each answer of a model server, and what was wrong with it.
     pub attempts: Vec<Attempt>,
     /// Why `auto` decided as it did, in words; notes on anything dropped or repaired.
     pub notes: Vec<String>,
@@ -114,7 +114,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What was found out before anything was decided.
+    /// The trace before a decision.
     pub(crate) fn new(situation: &Situation<'_>, took: Timings) -> Self {
         let Analysis { utterance, mentions, negations, clauses, is_crowded, .. } = situation.analysis;
         let crowded = is_crowded.then(|| "the utterance names more values than anybody says at once: none is read");
@@ -134,7 +134,7 @@ impl Trace {
     }
 }
 
-/// A part of the utterance that asks for one thing.
+/// A part of the utterance that requests one thing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
     pub span: Span,

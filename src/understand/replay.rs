@@ -1,10 +1,10 @@
-//! A conversation that only the messages tell of: its state is rebuilt from them, turn by turn, and kept for the next
-//! request of the same conversation.
+//! A conversation that exists only in its messages: its state is rebuilt from them, turn by turn, and cached for the
+//! next request of the same conversation.
 //!
-//! What is kept makes a request faster and changes nothing: it is found again only by everything that it was made of.
-//! Each owner has its own: none finds what another one said, or what was done for it, and none loses room to another one.
-//! The one exception is the moment. Messages do not say when they were said, so that "tomorrow" in an old one is read
-//! as of now, or as of the request that it came with if that was a few minutes ago.
+//! The cache makes requests faster and changes nothing else: an entry is only found by everything that it was made
+//! from. Each owner has its own entries: none finds what another one said or had done, and none loses room to another
+//! one. The one exception is time. Messages do not say when they were said, so "tomorrow" in an old one is relative to
+//! now, or to the request that first brought it if that was a few minutes ago.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,16 +18,16 @@ use crate::{
     understand::{Conversed, Demand, TurnError, TurnRequest, Understander},
 };
 
-/// Messages before the utterance that count, at most, and the steps in which older ones go: were it one by one, each
-/// request of a long conversation would begin with another message, and be read anew from there.
+/// Most messages before the utterance that count, and the step in which older ones are dropped: dropping them one by
+/// one would make each request of a long conversation start with another message, and be read again from there.
 const REMEMBERED: usize = 40;
 const STEP: usize = 20;
 
-/// Characters of an earlier message that is understood again. A longer one is known as said: that many of them cost no
-/// more than a few utterances do.
+/// Longest earlier message that is understood again, in characters. A longer one only counts as said: even many long
+/// messages then cost no more than a few utterances.
 pub(super) const UNDERSTOOD: usize = 2_000;
 
-/// Seconds within which two requests have the same "now", as far as what was said before them goes.
+/// Two requests within this many seconds share the same "now" for earlier messages.
 const SAME_MOMENT: i64 = 600;
 
 type Key = [u8; blake3::OUT_LEN];
@@ -35,28 +35,28 @@ type Key = [u8; blake3::OUT_LEN];
 /// States by the messages that led to them, as JSON: a third of the memory that they take otherwise.
 pub struct Replays(Mutex<Kept<Tenant, Key, Vec<u8>>>);
 
-/// What is said where the messages before were too long to be read again.
+/// Note if the earlier messages were too long to be read again.
 const BEGUN_ANEW: &str =
     "the messages before are too long to be read again within their budget: nothing of them is open";
 
-/// What a history comes to.
+/// The result of replaying a history.
 struct Replayed {
     state: State,
-    /// What it is kept under.
+    /// The key for the cache.
     key: Key,
-    /// All of it was read.
+    /// Whether all of it was read.
     is_whole: bool,
 }
 
 impl Replays {
-    /// Keeps at most so many states, and so many bytes of them.
+    /// Keeps at most `most` states, and at most `most_bytes` bytes of them.
     #[must_use]
     pub fn new(most: usize, most_bytes: usize) -> Self {
         Self(Mutex::new(Kept::new(most, most_bytes)))
     }
 
-    /// [`Understander::converse`] on the state that the request's history comes to. The messages of the person are
-    /// understood locally: they were answered before, and nobody waits for a model server to answer them again.
+    /// [`Understander::converse`] on the state after the request's history. Earlier messages of the person are
+    /// understood locally: they were answered before, and a model server need not answer them again.
     ///
     /// # Errors
     /// As [`Understander::turn`].
@@ -75,8 +75,8 @@ impl Replays {
             conversed.turn.trace.notes.push(BEGUN_ANEW.to_owned());
             return Ok(conversed);
         }
-        // Only where the next request cannot tell the turn from one that asked for nothing in particular, and would
-        // come to the same without what is kept.
+        // Only if the next request could not distinguish the turn from one without special demands, and would get the
+        // same result without the cache.
         let is_plain = request.demand == Demand::Auto && request.given.is_none() && !request.single;
         if is_plain && is_understood_again(&request.utterance) {
             let said = Said::Person(request.utterance.clone());
@@ -85,7 +85,7 @@ impl Replays {
         Ok(conversed)
     }
 
-    /// Keeps what a turn came to after more was done than its words say.
+    /// Caches the state of a turn after more was done than its words say.
     pub fn amend(
         &self,
         owner: &Tenant,
@@ -99,7 +99,8 @@ impl Replays {
         self.keep(owner, extended(&keys[history.len()], &Said::Person(request.utterance.clone())), state);
     }
 
-    /// What was asked beside the calls that answered the request's utterance, and is still open. Nothing new was said.
+    /// The question beside the calls that answered the request's utterance, if it is still open. There is no new
+    /// utterance.
     ///
     /// # Errors
     /// As [`Understander::turn`].
@@ -119,8 +120,8 @@ impl Replays {
         Ok(asked.filter(|line| line.who == Who::Assistant).map(|line| line.text.clone()))
     }
 
-    /// The state that a history comes to. All of its messages together have the fuel of one request. What that does not
-    /// suffice for is not known by halves: the conversation begins anew.
+    /// The state after a history. All its messages together have the fuel of one request. If that is not enough,
+    /// nothing of them is known: the conversation starts again.
     async fn replayed(
         &self,
         owner: &Tenant,
@@ -171,7 +172,7 @@ impl Replays {
         Ok(Replayed { state, key: keys[history.len()], is_whole: true })
     }
 
-    /// The state after the longest beginning of the messages that is kept, and how many those are.
+    /// The state after the longest cached beginning of the messages, and the length of that beginning.
     fn nearest(&self, owner: &Tenant, keys: &[Key]) -> Option<(State, usize)> {
         let mut kept = self.kept();
         let done = keys.iter().rposition(|key| kept.contains(owner, key))?;
@@ -184,7 +185,7 @@ impl Replays {
         self.kept().put(owner, key, json, bytes);
     }
 
-    /// No step leaves entries and their count of bytes apart for longer than the lock is held.
+    /// No operation leaves entries and their sizes inconsistent, so a poisoned lock is safe to use.
     fn kept(&self) -> MutexGuard<'_, Kept<Tenant, Key, Vec<u8>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -194,13 +195,13 @@ fn is_understood_again(text: &str) -> bool {
     text.chars().nth(UNDERSTOOD).is_none()
 }
 
-/// What others said since the last turn of a state, whoever keeps it: an assistant in words of its own, calls, their
+/// Adds what others said since the last turn of a state, wherever it is kept: texts of an assistant, calls, and their
 /// results.
 pub fn catch_up(state: &mut State, meanwhile: &[Said]) {
     meanwhile.iter().for_each(|said| hear(state, said));
 }
 
-/// A message that is no turn of its own.
+/// Adds a message that is not a turn.
 fn hear(state: &mut State, said: &Said) {
     match said {
         Said::Person(text) => state.note(Who::Person, shortened(text)),
@@ -210,8 +211,8 @@ fn hear(state: &mut State, said: &Said) {
     }
 }
 
-/// Consent counts only for a question that stands in the messages as it was put: between the request and the yes, and not
-/// blank. What else an assistant says there takes the question back ([`assistant`]).
+/// Consent counts only for a question that stands in the messages as we asked it: between the request and the yes, and
+/// not blank. Other text of an assistant there withdraws the question ([`assistant`]).
 fn believe(state: &mut State, before: &[Said]) {
     let mut since = before.iter().rev().take_while(|said| !matches!(said, Said::Person(_)));
     if !since.any(|said| matches!(said, Said::Assistant(text) if !is_blank(text))) {
@@ -219,8 +220,8 @@ fn believe(state: &mut State, before: &[Said]) {
     }
 }
 
-/// Words of the assistant. If they are not what we asked there, nobody knows what a short answer would be to. What wants a
-/// yes must end them.
+/// Text of the assistant. If it is not what we asked there, a short answer has no known question. A question that wants
+/// a yes must be at its end.
 fn assistant(state: &mut State, text: &str) {
     if is_blank(text) {
         return;
@@ -249,7 +250,7 @@ fn assistant(state: &mut State, text: &str) {
     }
 }
 
-/// A call. One that we did not make is taken as made all the same: its form is done.
+/// A call. One that we did not make still counts as made: its form is done.
 fn called(state: &mut State, text: &str) {
     let name = text.split('(').next().unwrap_or_default();
     let is_ours =
@@ -272,13 +273,13 @@ fn called(state: &mut State, text: &str) {
     state.note(Who::Called, shortened(text));
 }
 
-/// The last messages, from a place on that moves in steps.
+/// The last messages, starting at a place that moves in steps.
 fn recent(history: &[Said]) -> &[Said] {
     let over = history.len().saturating_sub(REMEMBERED);
     &history[over.div_ceil(STEP) * STEP..]
 }
 
-/// For each beginning of the messages, from none to all, what its state is kept under.
+/// The cache key for each beginning of the messages, from none to all.
 fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, history: &[Said]) -> Vec<Key> {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
@@ -309,7 +310,7 @@ fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, histor
     keys
 }
 
-/// The key of one message more.
+/// The key with one more message.
 fn extended(key: &Key, said: &Said) -> Key {
     let (who, text) = match said {
         Said::Person(text) => (b'p', text),
@@ -381,7 +382,7 @@ mod tests {
         catch_up(&mut state, &[Said::Called("f({\"a\":1})".into())]);
         assert_eq!((state.forms.len(), state.expects.is_some()), (0, false));
         assert_eq!(state.finished.len(), 1);
-        // The same message told again, as it is where we made the call ourselves.
+        // The same message again, as happens when we made the call ourselves.
         let lines = state.lines.len();
         catch_up(&mut state, &[Said::Called("f({\"a\":1})".into())]);
         assert_eq!((state.finished.len(), state.lines.len()), (1, lines));
@@ -420,7 +421,7 @@ mod tests {
         replays.keep(&other, [0; 32], &state);
         for number in 0..10_u8 {
             replays.keep(&own, [number; 32], &state);
-            // Kept twice, counted once.
+            // Stored twice, counted once.
             replays.keep(&own, [number; 32], &state);
         }
         assert_eq!(replays.kept().size(), (3, 3 * one));

@@ -1,4 +1,4 @@
-//! What is asked of a turn, and what requests say in words, read into it.
+//! The input of a turn, and the parsing of what requests say in words.
 
 use jiff::{Timestamp, Zoned, fmt::temporal::Pieces, tz::TimeZone};
 
@@ -14,39 +14,39 @@ use crate::{
 pub struct TurnRequest {
     pub utterance: String,
     pub strategy: Option<StrategyName>,
-    /// The moment in which "tomorrow" is read; now, in the module's time zone, if absent.
+    /// The reference moment for words like "tomorrow"; now, in the module's time zone, if absent.
     pub now: Option<jiff::Zoned>,
     /// Only these functions may be chosen; all if `None`.
     pub among: Option<Vec<FunctionId>>,
-    /// Functions that come first: the others are meant only where none of these is.
+    /// Functions with priority: the others are used only if none of these is meant.
     pub first: Option<Vec<FunctionId>>,
-    /// What this turn may spend on a model server; never more than server and module allow.
+    /// What this turn may spend on a model server; never more than the server and the module allow.
     pub budget: BudgetOverrides,
-    /// The function is known, and only its slots are to be found; then nothing is out of scope.
+    /// The function is known, and only its slots are searched; then nothing is out of scope.
     pub given: Option<FunctionId>,
     /// What was just asked for, if the utterance may be an answer.
     pub expected: Expected,
-    /// What somebody else's recognizers found.
+    /// What the client's own recognizers found.
     pub hints: Vec<Hint>,
     /// The conversation before, oldest first.
     pub history: Vec<Said>,
-    /// What the client's developer tells a model server, behind the module's own instructions.
+    /// The client developer's instructions to a model server, in addition to the module's.
     pub instructions: Option<String>,
     pub demand: Demand,
-    /// The utterance is about one thing: it is not taken apart into several requests.
+    /// The utterance is about one thing: it is not split into several requests.
     pub single: bool,
     /// BCP 47 language in which questions are worded; the module's if `None`.
     pub language: Option<String>,
-    /// Who has it understood: the work counts as theirs.
+    /// The owner of the work.
     pub owner: Owner,
-    /// Nobody waits for it: it gives way to what somebody waits for.
+    /// No client waits for it: it gives way to others.
     pub in_background: bool,
-    /// Somebody wants to see everything that the answer rests on, at the price of some more work.
+    /// Explain everything that the answer is based on, at the cost of some extra work.
     pub explain: bool,
 }
 
 impl TurnRequest {
-    /// The request among the functions that come first, and among all; `None` if there is no such difference.
+    /// The request limited to the functions with priority, and to all; `None` if there is no difference.
     pub(crate) fn in_order(&self) -> Option<(Self, Self)> {
         let first =
             self.first.as_ref().filter(|_| self.given.is_none() && !matches!(self.demand, Demand::Function(_)))?;
@@ -57,15 +57,15 @@ impl TurnRequest {
     }
 }
 
-/// Whether there must be a call. What was not said is asked for all the same: nothing is ever made up.
+/// Whether there must be a call. Missing values are asked for in any case: nothing is made up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Demand {
-    /// If something is meant.
+    /// Only if a function is meant.
     #[default]
     Auto,
-    /// Something is meant: where it is not clear what, that is a question.
+    /// A function is meant: if it is unclear which, that is a question.
     Required,
-    /// This function is meant, and no other.
+    /// Exactly this function is meant.
     Function(FunctionId),
 }
 
@@ -92,8 +92,8 @@ impl RequestError {
     }
 }
 
-/// The zone in which a moment without one is read: the module's, else `usual`. Names were checked when the module and
-/// the configuration were.
+/// The zone of a moment without one: the module's, or else `usual`. Names were checked with the module and the
+/// configuration.
 #[must_use]
 pub fn time_zone(module: &Module, usual: &str) -> TimeZone {
     let name = module.settings.time_zone.as_deref().unwrap_or(usual);
@@ -106,8 +106,7 @@ pub(crate) fn midday(module: &Module) -> Zoned {
     noon.to_zoned(time_zone(module, "UTC")).unwrap_or_else(|_| Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC))
 }
 
-/// Reads RFC 9557 (`...[Europe/Zurich]`), else RFC 3339; `Z` says the instant but not the place, so `home` is the
-/// place.
+/// Reads RFC 9557 (`...[Europe/Zurich]`), or else RFC 3339; `Z` gives the instant but not the place, so `home` is used.
 ///
 /// # Errors
 /// If it is neither.
@@ -127,7 +126,7 @@ pub fn moment(text: &str, home: &TimeZone) -> Result<Zoned, RequestError> {
     zoned().map_err(|error| RequestError::Moment(error.to_string()))
 }
 
-/// The functions of these names, each once, in the order of their first mention.
+/// The functions with these names, without duplicates, in the order of their first mention.
 ///
 /// # Errors
 /// If there is none, or a name that the module does not have.

@@ -19,7 +19,7 @@ use crate::{
     understand::{cores::Cores, *},
 };
 
-/// A module in which every kind of recognizer reads, and every kind of question can be asked.
+/// A module in which every kind of recognizer is used, and every kind of question can be asked.
 fn write(directory: &Path, language: &str, further: usize) {
     let mut schema = serde_json::json!([
         {"name": "order", "description": "Order food and drinks", "parameters": {
@@ -73,7 +73,7 @@ pub(super) async fn module() -> (Arc<Snapshot>, Understander) {
     module_of("en", 0).await
 }
 
-/// The same in another language, with so many functions more.
+/// The same in another language, with `further` additional functions.
 async fn module_of(language: &str, further: usize) -> (Arc<Snapshot>, Understander) {
     let root = tempfile::tempdir().unwrap();
     write(&root.path().join("module"), language, further);
@@ -86,7 +86,7 @@ async fn module_of(language: &str, further: usize) -> (Arc<Snapshot>, Understand
     (snapshot, Understander::new(UnderstandOptions::default(), embedder, Vec::new()))
 }
 
-/// One that counts the steps of all that it does.
+/// An understander that counts the steps of all it does.
 fn counting(understander: &Understander) -> Understander {
     Understander { fuel: Fuel::new(u64::MAX - 1, None), ..understander.clone() }
 }
@@ -112,8 +112,8 @@ async fn whoever_leaves_is_not_worked_for() {
     assert_eq!(counted.fuel.spent(), 0);
 }
 
-/// Whoever leaves in the middle of a stage, while the task can hear of nothing, ends it; and nothing is kept of a turn that
-/// was not done to its end.
+/// A client that leaves in the middle of a stage, while the task is blocked, ends the stage; and nothing is kept of an
+/// unfinished turn.
 #[tokio::test]
 async fn whoever_leaves_ends_the_stage_that_works() {
     let (snapshot, understander) = module().await;
@@ -135,7 +135,7 @@ async fn whoever_leaves_ends_the_stage_that_works() {
     }
 }
 
-/// Whoever works has a core; the others wait, and not for ever.
+/// Every working stage has a core; the others wait, but not forever.
 #[tokio::test]
 async fn as_many_work_as_there_are_cores() {
     let (cores, request) = (Cores::new(), TurnRequest::default());

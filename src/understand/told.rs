@@ -1,4 +1,4 @@
-//! What is said of calls: of their results, and of those that nobody makes.
+//! Replies about calls: about their results, and about calls that no one makes.
 
 use crate::{
     call::Call,
@@ -8,8 +8,8 @@ use crate::{
     understand::{DecidedBy, Outcome, Trace, Turn},
 };
 
-/// What there is to say after these results, in this BCP 47 language, else the module's. Nothing new was said, so that
-/// there is nothing to understand; `pending` is what was asked before and is still open.
+/// The reply to these results, in this BCP 47 language, or else the module's. There is no new utterance to understand;
+/// `pending` is the question that is still open.
 #[must_use]
 pub fn told(module: &Module, language: Option<&str>, results: &[CallResult], pending: Option<&str>) -> Turn {
     let voice = Voice::new(module, language);
@@ -34,7 +34,7 @@ pub fn told(module: &Module, language: Option<&str>, results: &[CallResult], pen
     }
 }
 
-/// Calls that were understood and that nobody makes, in words.
+/// Calls that were understood but are made by no one, in words.
 #[must_use]
 pub fn understood(module: &Module, language: Option<&str>, calls: &[Call]) -> String {
     Voice::new(module, language).understood(calls)

@@ -1,5 +1,4 @@
-//! The question of a turn in the words of a model server, where the module wants them. What is asked is never its
-//! choice.
+//! A turn's question in the words of a model server, if the module wants that. The server never chooses what is asked.
 
 use crate::{
     assist::{exchange::Exchange, history::Heard, ledger::Ledger, repair_loop, wording::Worded},
@@ -11,7 +10,7 @@ use crate::{
 };
 
 impl Understander {
-    /// Without a server that answers in time, and with one whose words ask for something else, the words stay ours.
+    /// The words stay ours if no server answers in time, or if its words ask for something else.
     pub(super) async fn word(
         &self,
         snapshot: &Snapshot,

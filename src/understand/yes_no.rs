@@ -15,25 +15,25 @@ use crate::{
     understand::{Attempt, BudgetOverrides, TurnError, TurnRequest, Understander},
 };
 
-/// How sure a model server's answer is that the local one does not share.
+/// Certainty of a model server's answer that the local reading does not share.
 const WITNESSED: Certainty = Certainty::Likely;
 
-/// What was replied to a yes-or-no question, and what it cost to find out.
+/// The reply to a yes-or-no question, and the cost of finding it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
     pub reply: Reply,
-    /// No model server had a say.
+    /// No model server was involved.
     pub is_local: bool,
     pub attempts: Vec<Attempt>,
     pub usage: Usage,
 }
 
 impl Understander {
-    /// What `reply` says to a yes-or-no question: read locally, and by a model server where that leaves doubt, if one
-    /// is configured and the strategy lets it be asked. The local answer stands if none answers.
+    /// What `reply` says to a yes-or-no question: read locally, and in case of doubt by a model server if one is
+    /// configured and the strategy allows it. The local answer stands if no server answers.
     ///
     /// # Errors
-    /// See [`TurnError`], of which what has to do with model servers is none here, but for prompts that do not render.
+    /// See [`TurnError`]; failures of model servers are not errors here, except prompts that do not render.
     pub async fn yes_no(
         &self,
         snapshot: &Snapshot,
@@ -65,8 +65,8 @@ impl Understander {
         })
     }
 
-    /// What a model server says that was replied to the question; `None` if none is to be asked, or none answers.
-    /// `read` is what the words say by themselves.
+    /// A model server's reading of the reply; `None` if no server is to be asked, or none answers. `read` is the local
+    /// reading of the words.
     ///
     /// # Errors
     /// If a prompt does not render.

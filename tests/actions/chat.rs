@@ -1,11 +1,11 @@
-//! The same over the chat completions that a frontend speaks.
+//! The same over the chat completions that a frontend uses.
 
 use serde_json::{Value, json};
 
 use super::shop::{Shop, options, reply, service};
 use crate::support::{Answer, Service, json_request};
 
-/// A chat as a frontend keeps it: texts alone.
+/// A chat as a frontend keeps it: only texts.
 struct Chat<'a> {
     service: &'a Service,
     messages: Vec<Value>,
@@ -59,7 +59,7 @@ async fn the_words_of_the_result_are_the_answer() {
     assert_eq!(done["choices"][0]["finish_reason"], "stop");
     assert!(done["choices"][0]["message"].get("tool_calls").is_none());
     assert_eq!(shop.asked().len(), 1);
-    // The chat goes on, and what was done stays done.
+    // The chat continues, and the call is not repeated.
     let after = chat.say("thanks").await;
     assert_eq!(after["uptake"]["outcome"], "no_match", "{after}");
     assert_eq!(shop.asked().len(), 1);
@@ -102,7 +102,7 @@ async fn a_request_that_is_sent_again_is_done_once() {
         assert_eq!((text(&first), text(&again)), ("Order S-17 is on its way.", "Order S-17 is on its way."));
         assert_eq!(shop.asked().len(), before + 1, "{headers:?}");
     }
-    // Who says the same in another chat wants the same once more.
+    // A person who says the same in another chat wants it done again.
     let before = shop.asked().len();
     for _ in 0..2 {
         let mut chat = chat(&service);
@@ -126,7 +126,7 @@ async fn a_client_with_a_tool_of_its_own_calls_it() {
         assert_eq!(name, "order_shoes", "{mode}: {called}");
         assert!(shop.asked().is_empty());
     }
-    // What it did not bring is called here.
+    // A function that the request did not offer is called by the service.
     let mut chat = chat(&service);
     chat.more = json!({"tools": [{"type": "function", "function": schema[0]}], "uptake": {"tools": "add"}});
     let done = chat.say("track order 71").await;

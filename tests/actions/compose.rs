@@ -1,4 +1,4 @@
-//! `docker-compose.yml`, held against what it starts.
+//! `docker-compose.yml`, compared with what it starts.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -22,7 +22,7 @@ fn services() -> (Value, Map<String, Value>) {
     (whole, services)
 }
 
-/// `${NAME:-default}` as it is without the variable.
+/// `${NAME:-default}` expanded without the variable.
 fn expanded(text: &str) -> String {
     let Some((before, rest)) = text.split_once("${") else { return text.to_owned() };
     let (inner, after) = rest.split_once('}').expect("a closing brace");
@@ -85,7 +85,7 @@ fn the_service_makes_the_calls_of_its_modules() {
     assert_eq!(endpoints.len(), module.functions.len(), "each function of the module is carried out");
     for endpoint in endpoints {
         assert_eq!(actor.obstacles(endpoint), Vec::<String>::new());
-        // Where the stand-in listens if nobody says otherwise, in the network that it shares.
+        // The default address of the stand-in, in the network that it shares.
         assert!(endpoint.address().ends_with("localhost:3002"), "{}", endpoint.address());
     }
     assert_eq!(services["shop"]["network_mode"], "service:uptake");
@@ -101,6 +101,6 @@ fn the_frontend_finds_the_service() {
     assert!(shipped().join(model).is_dir());
     let hosts = environment(&services["uptake"]);
     assert!(hosts.iter().any(|(name, value)| name == "UPTAKE_HTTP__ALLOWED_HOSTS" && value.contains("\"uptake\"")));
-    // Only by its profile is there a model server.
+    // The model server belongs to a profile only.
     assert_eq!(texts(&services["model"]["profiles"]), ["model"]);
 }

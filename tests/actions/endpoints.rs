@@ -49,7 +49,7 @@ async fn a_document_knows_its_servers_and_operations() {
     let asked = &shop.asked()[0];
     assert_eq!((asked.line.as_str(), asked.token.as_deref()), ("POST /v1/orders", Some("Bearer t0ken")));
     assert!(!done.to_string().contains("t0ken"));
-    // An answer that the document does not allow is none that could be told.
+    // An answer that the document does not allow cannot be reported.
     say(&service, "t", "order red shoes in size 42").await;
     assert_eq!(told(&say(&service, "t", "yes").await).2, ["unknown"]);
     say(&service, "u", "track order 71").await;

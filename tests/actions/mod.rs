@@ -1,4 +1,4 @@
-//! Calls that the service makes itself: each once, told in words, whatever the other side does.
+//! Calls that the service makes itself: each once, reported in words, whatever the other side does.
 
 mod chat;
 mod compose;
@@ -30,7 +30,7 @@ async fn a_confirmed_call_is_made_and_told() {
     assert_eq!(asked.len(), 1);
     assert_eq!((asked[0].line.as_str(), &asked[0].body), ("POST /orders", &json!({"size": 42, "color": "red"})));
     assert!(asked[0].key.as_deref().is_some_and(|key| key.len() == 32), "{asked:?}");
-    // What is done is done.
+    // A finished call is not repeated.
     let after = say(&service, "s", "yes").await;
     assert_ne!(after["uptake"]["outcome"], "done", "{after}");
     assert_eq!(shop.asked().len(), 1);
@@ -137,7 +137,7 @@ async fn no_address_is_asked_that_nobody_listed() {
         (&shop.url, list(&["shop.example.com"], &["127.0.0.0/8"]), "not among `actions.hosts`"),
         (&shop.url, list(&["127.0.0.1:1"], &["127.0.0.0/8"]), "not among `actions.hosts`"),
         (&shop.url, list(&["127.0.0.1"], &["10.0.0.0/8"]), "no public address"),
-        // The address counts that the name resolves to.
+        // The address that the name resolves to counts.
         (&by_name, list(&["localhost"], &[]), "no public address"),
     ] {
         let service = service(&shop, "", &options);
@@ -176,7 +176,7 @@ async fn whoever_leaves_hears_of_it_later() {
     assert_eq!(shop.asked().len(), 1);
 }
 
-/// Whoever has slow calls made leaves room for those of others.
+/// An owner with slow calls leaves room for the calls of others.
 #[tokio::test]
 async fn slow_calls_of_one_leave_room_for_another() {
     let slow = Reply { after: Duration::from_secs(600), ..reply(201, &json!({"id": "S-17"})) };
@@ -205,7 +205,7 @@ async fn slow_calls_of_one_leave_room_for_another() {
     held.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
-/// A process ends in the middle of a call. The next one neither makes it again nor claims that it was made.
+/// A process ends in the middle of a call. The next one neither repeats it nor claims that it was made.
 #[test]
 fn nothing_is_called_twice_after_a_crash() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -228,7 +228,7 @@ fn nothing_is_called_twice_after_a_crash() {
     let next = tokio::runtime::Runtime::new().expect("a runtime");
     next.block_on(async {
         let service = service_at(&shop, "", &limited, &store);
-        // As long as somebody may be at work on it, the session waits.
+        // While the call may still be in progress, the session waits.
         let answer = loop {
             let answer = predict(&service, &json!({"utterance": "yes", "session_id": "s"})).await;
             if answer.status != 409 {

@@ -24,7 +24,7 @@ use uptake::{
 
 use crate::support::{Answer, Service, embedder};
 
-/// What the shop answers to one request.
+/// The shop's answer to one request.
 #[derive(Clone)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -37,7 +37,7 @@ pub(super) fn reply(status: u16, body: &Value) -> Reply {
     Reply { status, body: body.to_string(), headers: vec![("content-type", "application/json")], after: Duration::ZERO }
 }
 
-/// What it was asked.
+/// A request to the shop.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) line: String,
@@ -53,7 +53,7 @@ pub(super) struct Shop {
 }
 
 struct Shared {
-    /// In turn, the last one for ever.
+    /// In order, the last one repeated.
     replies: Mutex<VecDeque<Reply>>,
     asked: Mutex<Vec<Asked>>,
 }
@@ -76,7 +76,7 @@ impl Shop {
         self.shared.asked.lock().expect("no panic while it was held").clone()
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until `count` requests have arrived.
     pub(super) async fn heard(&self, count: usize) {
         for _ in 0..2_000 {
             if self.asked().len() >= count {
@@ -122,7 +122,7 @@ const EXEMPLARS: &str = r#"{
     "order_shoes": ["order <color> shoes in size <size>", "I want to order shoes", "buy <color> shoes"],
     "track_order": ["where is my order <number>", "track order <number>"]}"#;
 
-/// The settings of the module, with what the endpoint of `order_shoes` has besides.
+/// The module's settings; `more` is added to the endpoint of `order_shoes`.
 pub(super) fn settings(url: &str, more: &str) -> String {
     format!(
         "[functions.order_shoes]\nconfirm = true\nreplies.done = \"Order {{{{ result.id }}}} is on its way.\"\n\
@@ -141,7 +141,7 @@ pub(super) fn options() -> ActionOptions {
     }
 }
 
-/// A service with the module, whose sessions are kept in memory.
+/// A service with the module, which keeps its sessions in memory.
 pub(super) fn service(shop: &Shop, more: &str, options: &ActionOptions) -> Service {
     service_at(shop, more, options, "memory:")
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from services import Service, configuration
 
-#: What would act if anything here were taken for markup.
+#: A text that would run if the page took it for markup.
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 SCHEMA = [
@@ -37,7 +37,7 @@ SCHEMA = [
     },
 ]
 
-#: In its author's own formatting, which must stay.
+#: In the formatting of its author, which edits must keep.
 EXEMPLARS = """{
     "set_light": ["turn <state> the light in the <room>",   "<room> light <state>",
                   "switch the <room> lights <state>"],
@@ -97,7 +97,7 @@ def watched(browser, url, **options):
             page.faults.append(f"a key in {request.url}")
 
     def told(message):
-        # A request that is refused is told of by the browser, and here on the page.
+        # The browser logs every refused request; here the page shows it too.
         if message.type == "error" and "the server responded with a status of" not in message.text:
             page.faults.append(message.text)
 
@@ -146,6 +146,13 @@ def select(page, words):
     )
 
 
+def moved(page, **counts):
+    """What else changes, as it is shown before anything is saved."""
+    for name, count in counts.items():
+        page.locator(f"#{name}").wait_for()
+        assert page.locator(f"#{name}").inner_text().split()[-1] == str(count), page.locator(".moves").inner_text()
+
+
 def mended_with_the_mouse(page, module, into):
     before = (module / "exemplars.json").read_text()
     neighbours = [case for case in CASES if case["function"]]
@@ -167,20 +174,20 @@ def mended_with_the_mouse(page, module, into):
     page.locator("#synonym-slot").select_option("state")
     page.locator("#synonym-label").select_option("on")
     page.locator("#synonym-said").fill("bright")
-    page.locator("#with-case").uncheck()
-    page.locator("#try-out").click()
-    page.locator("#save").click()
-    page.locator("#saved").wait_for()
-    page.locator("#kind-exemplar").check()
     page.locator("#with-case").check()
     page.locator("#mend-case").fill(
         json.dumps({"utterance": WRONG, "function": "set_light", "arguments": {"room": "living room", "state": "on"}})
     )
     page.locator("#try-out").click()
-    page.locator("#newly_right").wait_for()
-    assert "1" in page.locator("#newly_right").inner_text(), page.locator(".moves").inner_text()
-    assert "0" in page.locator("#no_longer_right").inner_text(), page.locator(".moves").inner_text()
+    moved(page, newly_right=1, no_longer_right=0)
     page.screenshot(path=into / "inspector-mend.png", full_page=True)
+    page.locator("#save").click()
+    page.locator("#saved").wait_for()
+    # So that it is sure of the next one who says it so: an exemplar.
+    page.locator("#kind-exemplar").check()
+    page.locator("#with-case").uncheck()
+    page.locator("#try-out").click()
+    moved(page, newly_right=0, no_longer_right=0)
     assert (module / "exemplars.json").read_text() == before, "nothing is written before it is saved"
     page.locator("#reason").fill("people say bright")
     page.locator("#save").click()
@@ -264,10 +271,14 @@ def texts_are_texts(page, url, into):
     page.locator("#report").wait_for()
     page.screenshot(path=into / "inspector-measure.png", full_page=True)
     # A module that does not load, and a name that no module has, in the address.
-    for name in ["0bröken", "<img src=x onerror=alert(1)>", "..%2F..%2Fetc", "%E0%A4%A"]:
+    for name in ["0bröken", "<img src=x onerror=alert(1)>", "..%2F..%2Fetc"]:
         page.goto(f"{url}/inspector/#module/{name}")
         page.reload()
         page.locator(".problem").first.wait_for()
+    # What cannot be read names no module, and one that serves is shown.
+    page.goto(f"{url}/inspector/#module/%E0%A4%A")
+    page.reload()
+    page.get_by_text("exemplars.json", exact=True).first.wait_for()
     page.wait_for_timeout(300)
     assert page.title() == "Uptake inspector", page.title()
     assert page.locator("img").count() == 1, "an image of somebody's text"

@@ -6,7 +6,7 @@ import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-#: Headers that say something of who asks; the others belong to the connection.
+#: Headers that say something about the client; the others belong to the connection.
 KEPT = ("content-type", "accept", "x-openwebui-chat-id", "x-stainless-retry-count", "idempotency-key")
 
 

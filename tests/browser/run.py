@@ -28,7 +28,7 @@ from record import Recorder  # noqa: E402
 from services import Service, only_this_machine  # noqa: E402
 from talk import FRONT, ORDER, QUESTION  # noqa: E402
 
-#: Seconds for a frontend to start, and for one answer to be on the page.
+#: Seconds that a frontend may take to start, and that one answer may take to appear on the page.
 START = 480
 ANSWER = 60
 
@@ -75,14 +75,14 @@ class Backend:
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
-            # Alone, it is ready soon.
+            # With this module alone, the service is ready soon.
             modules = self.given.into / "modules"
             shutil.copytree(ROOT / "modules/shoes", modules / "shoes", dirs_exist_ok=True)
             settings = dict(SETTINGS)
             if self.has_model:
-                # The functions are not that model's affair.
+                # That model must not choose functions.
                 settings |= {"understand": {"sure": 0.0}, "http.chat": {"front": True}}
-                # That model does not always find an end.
+                # That model does not always stop by itself.
                 settings["llm"] = {"base_url": f"{self.model(stack)}/v1", "max_tokens": 64}
             service = Service(self.given.binary, self.given.into, "uptake", modules, settings)
             stack.callback(service.close)
@@ -177,7 +177,7 @@ def person_talks(given, backend, browser, talk, shots):
         page.wait_for_timeout(3000)
         for name in ["Okay, Let's Go!", "Close"]:
             button = page.get_by_role("button", name=name)
-            # It may close by itself in between.
+            # The dialog may close by itself in the meantime.
             with contextlib.suppress(PageError):
                 button.first.click(timeout=3000)
         text = ""
@@ -188,7 +188,7 @@ def person_talks(given, backend, browser, talk, shots):
             if turn in shots:
                 page.wait_for_timeout(1500)
                 page.screenshot(path=given.into / f"open-webui-{shots[turn]}.png")
-        # Titles and tags are asked for behind the chat.
+        # The frontend asks for titles and tags in the background.
         page.wait_for_timeout(5000)
         page.close()
     finally:

@@ -1,6 +1,6 @@
 """What a person says in a browser, and what must come back."""
 
-#: Each message with a part of the answer to it. The shop is asked for in the middle of the order.
+#: Each message with a part of its answer. The question about the shop interrupts the order.
 ORDER = [
     ("hello, I'm Jane!", "Hello"),
     # Her first name is known from the greeting.
@@ -20,7 +20,7 @@ ORDER = [
     ("what is the meaning of life?", "can't help with that"),
 ]
 
-#: The same, shorter.
+#: A shorter conversation in the same form.
 QUESTION = [
     ("hi there", "Hello"),
     ("is there a shop in Boston?", "Best Foot Forward in Boston"),
@@ -28,7 +28,7 @@ QUESTION = [
     ("bye", ""),
 ]
 
-#: Before a model server: what no function is meant by is answered by it, in words that nobody knows before, and the rest as ever.
+#: In front of a model server: it answers messages that mean no function, in words that cannot be predicted (`None`).
 FRONT = [
     ("hello!", None),
     ("I want to order new sneakers", "first name"),

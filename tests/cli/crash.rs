@@ -1,4 +1,4 @@
-//! A server that is killed in the middle of an index build, and what the next one makes of what it left.
+//! A server that is killed in the middle of an index build, and how the next one deals with what it left.
 
 use std::{
     fs,
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 
 use super::Shell;
 
-/// Until a server that does nothing any more fails the test; a build takes a few seconds.
+/// A server that does nothing for this long fails the test; a build takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(300);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How long the build of [`LARGE`] gets to come to its middle; it takes ten times as long at the least.
+/// Time for the build of [`LARGE`] to reach its middle; it takes at least ten times as long.
 const HEAD_START: Duration = Duration::from_millis(100);
 
-/// Built first, by its name; [`LARGE`] is next.
+/// Built first because of its name; [`LARGE`] is next.
 const SMALL: &str = "a-small";
 const LARGE: &str = "b-large";
 
@@ -93,23 +93,23 @@ fn write_module(directory: &Path, wordings: usize) {
     }
 }
 
-/// A server that dies, without a word, with the test.
+/// A server that is killed silently with the test.
 pub(super) struct Server {
     process: Child,
-    /// Where it listens, as a socket's address.
+    /// The socket address where it listens.
     address: String,
-    /// What it logs, read all the time, so that it never waits for a reader.
+    /// Its log lines, read continuously, so that it never waits for a reader.
     log: Receiver<String>,
 }
 
 impl Server {
-    /// With the bundled model, the modules of the shell's directory and an index of its own.
+    /// Starts it with the bundled model, the modules of the shell's directory and the given index.
     fn start(shell: &Shell, index: &Path) -> Self {
         let mut command = shell.command(&["serve", "--port", "0", "--modules", "modules"]);
         Self::run(command.env("UPTAKE_EMBED__KIND", "bundled").env("UPTAKE_MODULES__INDEX", index))
     }
 
-    /// What this command starts.
+    /// Starts this command.
     pub(super) fn run(command: &mut Command) -> Self {
         let mut process = command.stderr(Stdio::piped()).spawn().expect("the binary runs");
         let lines = BufReader::new(process.stderr.take().expect("piped")).lines();
@@ -122,7 +122,7 @@ impl Server {
         server
     }
 
-    /// The next line of the log that holds `part`.
+    /// The next line of the log that contains `part`.
     #[track_caller]
     fn await_line(&self, part: &str) -> String {
         let mut before = Vec::new();
@@ -139,7 +139,7 @@ impl Server {
         self.process.id()
     }
 
-    /// The status and the body, or why there is none.
+    /// The status and the body, or the reason why there is none.
     pub(super) fn send(&self, method: &str, path: &str, body: &str) -> io::Result<(u16, String)> {
         let mut stream = TcpStream::connect(&self.address)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -157,7 +157,7 @@ impl Server {
         Ok((status.ok_or(io::ErrorKind::InvalidData)?, body.to_owned()))
     }
 
-    /// Its status, which is 503 while modules are being built.
+    /// The status of `/readyz`, which is 503 while modules are being built.
     fn readiness(&self) -> u16 {
         self.send("GET", "/readyz", "").expect("an answer").0
     }
@@ -170,7 +170,7 @@ impl Server {
         }
     }
 
-    /// What [`LARGE`] makes of it, without what differs between any two answers.
+    /// The answer of [`LARGE`], without the parts that differ between any two answers.
     fn predict(&self, utterance: &str) -> Value {
         let body = json!({"utterance": utterance, "now": "2026-03-01T09:00:00+00:00[UTC]"}).to_string();
         let (status, answer) = self.send("POST", &format!("/v1/predict/{LARGE}"), &body).expect("an answer");
@@ -190,7 +190,7 @@ impl Server {
         answer
     }
 
-    /// As a crash or the kernel does: it cannot see it coming. Gives the rest of the log.
+    /// Kills it as a crash or the kernel would, without warning. Returns the rest of the log.
     fn kill(mut self) -> Vec<String> {
         self.process.kill().expect("it still runs");
         self.process.wait().expect("it ends");
@@ -200,13 +200,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already; then there is nothing to do.
+        // It may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// For whom the task of this number is asked in [`answers`].
+/// The person in the task with this number in [`answers`].
 fn person(task: usize) -> &'static str {
     PEOPLE[task % PEOPLE.len()]
 }
@@ -234,7 +234,7 @@ fn vectors(index: &Path, module: &str) -> PathBuf {
     index.join(format!("{module}.vectors"))
 }
 
-/// What the file holds, with every other sector empty.
+/// The content of the file, with every other sector zeroed.
 fn without_sectors(path: &Path) -> Vec<u8> {
     let mut bytes = fs::read(path).expect("kept");
     bytes.chunks_mut(512).skip(1).step_by(2).for_each(|sector| sector.fill(0));
@@ -248,7 +248,7 @@ fn a_server_killed_in_the_middle_of_a_build_is_none_the_worse_at_the_next_start(
     write_module(&root.join("modules").join(SMALL), 1);
     write_module(&root.join("modules").join(LARGE), BEFORE.len());
 
-    // The yardstick.
+    // The reference.
     let whole = root.join("whole");
     let never_killed = Server::start(&shell, &whole);
     never_killed.await_ready();
@@ -276,8 +276,8 @@ fn a_server_killed_in_the_middle_of_a_build_is_none_the_worse_at_the_next_start(
         server.kill();
     };
 
-    // At the first build, with nothing there yet; and then as if it had been killed while it wrote, into a file of its
-    // own or, on a file system that renames too early, into this one.
+    // At the first build, with no files yet; and then as if it had been killed while it wrote, into a temporary file
+    // or, on a file system that renames too early, into this one.
     killed_while_building();
     assert!(!vectors(&index, LARGE).exists());
     let content = fs::read(vectors(&whole, LARGE)).expect("the other server kept them");

@@ -1,7 +1,7 @@
-//! A disk that takes nothing any more while the service runs, and one that does again.
+//! A disk that accepts no more writes while the service runs, and then accepts them again.
 //!
-//! No test can fill or remount a disk everywhere; but the system refuses a process what it writes behind a bound on the size
-//! of files, which can be moved from outside.
+//! A test cannot fill or remount a disk everywhere; but the system can refuse a process writes beyond a limit on file
+//! sizes, which can be changed from outside.
 
 use std::{process::Command, time::Duration};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Shell, crash::Server};
 use crate::support::{copy, fixture};
 
-/// Bounds the size of the files that a process writes, in bytes.
+/// Limits the size of the files that a process writes, in bytes.
 fn bound(process: u32, most: &str) -> bool {
     let bounded = Command::new("prlimit").args(["--pid", &process.to_string(), &format!("--fsize={most}:")]).status();
     bounded.is_ok_and(|status| status.success())
@@ -26,7 +26,7 @@ fn say(server: &Server, session: &str, utterance: &str) -> (u16, Value) {
 fn a_full_disk_stops_sessions_and_nothing_else() {
     let shell = Shell::new();
     copy(&fixture("modules").join("weather"), &shell.directory.path().join("modules/weather"));
-    // What is written behind the bound fails, as on a full disk, and does not end the process.
+    // Writes beyond the limit fail, as on a full disk, and do not end the process.
     let mut process = Command::new("sh");
     process.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]);
     let serve = shell.command(&["serve", "--port", "0", "--modules", "modules"]);
@@ -43,7 +43,7 @@ fn a_full_disk_stops_sessions_and_nothing_else() {
     let (status, begun) = say(&server, "kept", "how warm is it in celsius");
     assert_eq!((status, begun["uptake"]["outcome"].as_str()), (200, Some("ask")), "{begun}");
     if !bound(server.id(), "0") {
-        // There is nothing to bound it with.
+        // `prlimit` is not available.
         return;
     }
     for _ in 0..3 {
@@ -60,7 +60,7 @@ fn a_full_disk_stops_sessions_and_nothing_else() {
         assert_eq!(server.send("GET", "/healthz", "").expect("an answer").0, 200);
     }
     assert!(bound(server.id(), "unlimited"));
-    // The store may need a moment until it tries again.
+    // The store may need a moment before it retries.
     let until = std::time::Instant::now() + Duration::from_secs(60);
     let answer = loop {
         let (status, answer) = say(&server, "kept", "in Seattle");

@@ -11,7 +11,7 @@ mod crash;
 mod disk;
 mod tls;
 
-/// In an empty directory, with no settings but ours and the embedder that needs no model.
+/// Runs in an empty directory, with only our settings and the embedder that needs no model.
 struct Shell {
     directory: TempDir,
 }
@@ -58,7 +58,7 @@ fn weather() -> String {
     fixture("modules/weather").to_string_lossy().into_owned()
 }
 
-/// What needs nothing but the binary.
+/// Tests that need only the binary.
 mod alone {
     use super::*;
 
@@ -82,7 +82,7 @@ mod alone {
         golden("tests/fixtures/help.txt", &all);
     }
 
-    /// What teaches must be right, and without a warning.
+    /// The generated example must be right, and without a warning.
     #[test]
     fn a_new_module_works_and_is_not_made_twice() {
         let shell = Shell::new();
@@ -116,13 +116,13 @@ mod alone {
         assert!(page.contains(".TH") && page.contains("round\\-trip"), "{page}");
     }
 
-    /// As on a disk that is full.
+    /// As on a full disk.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_log_that_cannot_be_written_stops_nothing() {
         let shell = Shell::new();
         let full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
-        // It has something to tell, since there are no modules, and ends with its input.
+        // It has something to log, since there are no modules, and ends with its input.
         let output = shell.command(&["mcp"]).stderr(full).output().expect("the binary runs");
         ends(&output, 0);
     }
@@ -214,7 +214,7 @@ mod alone {
         assert_eq!(server.wait().expect("it ends").code(), Some(0));
     }
 
-    /// More clients than it may have files. Those that only wait make room for those that ask.
+    /// More clients than allowed open files. Idle connections make room for active ones.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_system_that_accepts_no_more_connections_is_told_of_and_got_over() {
@@ -269,7 +269,7 @@ mod alone {
         ends(&shell.run(&["key", "add", "x", "--module", "../x"]), 2);
     }
 
-    /// Before it loads anything.
+    /// Refused before anything is loaded.
     #[test]
     fn an_address_that_others_reach_is_not_served_without_keys() {
         let shell = Shell::new();
@@ -279,14 +279,14 @@ mod alone {
             let told = text(&output.stderr);
             assert!(told.contains("uptake key add") && told.contains("--open"), "{told}");
         }
-        // With a file that cannot be read nobody knows, wherever it listens.
+        // With an unreadable key file it is unknown whether there are keys, wherever it listens.
         std::fs::create_dir(shell.directory.path().join("data")).expect("a directory");
         std::fs::write(shell.directory.path().join("data/keys.json"), "{").expect("a file");
         ends(&shell.run(&["serve", "--port", "0"]), 2);
     }
 }
 
-/// Over a module on disk.
+/// Tests with a module on disk.
 mod modules {
     use super::*;
 
@@ -456,7 +456,7 @@ mod modules {
         assert!(output.stderr.is_empty(), "no progress in a pipe: {}", text(&output.stderr));
     }
 
-    /// What the repl of this module prints for these lines.
+    /// The output of the repl of this module for these lines.
     fn repl(shell: &Shell, module: &str, settings: &[(&str, &str)], lines: &str) -> String {
         use std::io::Write as _;
 

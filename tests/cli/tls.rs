@@ -1,4 +1,4 @@
-//! Model servers behind TLS: whose certificate is believed is for whoever runs the machine to say.
+//! Model servers behind TLS: the operator of the machine decides which certificates are trusted.
 
 use std::{
     io::{self, BufRead as _, BufReader, Read as _, Write as _},
@@ -20,7 +20,7 @@ use rustls::{
 use super::{Shell, ends, text, weather};
 use crate::support::{fixture, model_server::called};
 
-/// Answers each request with a call, until the process ends; gives the port, and how many requests came.
+/// Answers each request with a call, until the process ends; returns the port, and a counter of requests.
 fn serve(certificate: &str) -> (u16, Arc<AtomicUsize>) {
     let chain = vec![CertificateDer::from_pem_file(fixture("tls").join(certificate)).expect("a certificate")];
     let key = PrivateKeyDer::from_pem_file(fixture("tls/server.key")).expect("a key");
@@ -37,7 +37,7 @@ fn serve(certificate: &str) -> (u16, Arc<AtomicUsize>) {
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let connection = ServerConnection::new(Arc::clone(&config)).expect("a connection");
-            // Who does not believe the certificate leaves.
+            // A client that does not trust the certificate leaves.
             if answer(StreamOwned::new(connection, stream), &counted).is_err() {
                 thread::yield_now();
             }

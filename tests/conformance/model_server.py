@@ -19,7 +19,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-#: Until something is scripted: what was not meant to be asked is not understood.
+#: The reply until something is scripted: an unexpected question is not understood.
 UNSCRIPTED = [{"say": "I do not know."}]
 
 

@@ -25,7 +25,7 @@ from table import FAILED, Column, plain, red, together
 
 HERE = Path(__file__).resolve().parent
 
-#: (name in the table, package whose version is told, its environment, program with its arguments)
+#: (name in the table, package whose version is shown, its environment, program with its arguments)
 CLIENTS = [
     ("openai-python", "openai", "python", ["openai_python.py", "sync"]),
     ("openai-python (async)", "openai", "python", ["openai_python.py", "async"]),
@@ -42,7 +42,7 @@ CLIENTS = [
     ("mcp (HTTP)", "mcp", "python", ["mcp_client.py", "http"]),
 ]
 
-#: Seconds for all cases of one client.
+#: Seconds that all cases of one client may take.
 LIMIT = 180
 
 
@@ -102,7 +102,7 @@ def serve(options, opened):
     """Starts everything, and returns the variables that tell the clients where it is."""
     model_server = ModelServer()
     opened.append(model_server)
-    # What fails is to show at once: no retries, no breaker, and no requests but those of turns.
+    # Failures must show at once: no retries, no breaker, and no requests except those of turns.
     llm = {"base_url": model_server.url, "retries": 0, "probe": False}
     breaker = {"llm.breaker": {"failures": 0}}
     kinds = {
@@ -128,7 +128,7 @@ def ask(client, options, environment):
     if kind == "python":
         command = [str(home / "bin/python"), str(HERE / "clients" / program[0])]
     else:
-        # Packages are looked for beside the file that imports them.
+        # Node looks for packages beside the file that imports them.
         for file in [*(HERE / "clients").glob("*.mjs"), HERE / "clients/talk.json"]:
             shutil.copy(file, home)
         command = ["node", str(home / program[0])]
@@ -142,7 +142,7 @@ def ask(client, options, environment):
         except (ValueError, KeyError, TypeError):
             end += f"; it printed {line!r}"
     wanted = [case for case, _ in CASES if not options.case or case in options.case]
-    # A case that nobody wrote is no case that a client has no means for.
+    # A missing case differs from one that a client cannot do.
     for case in [case for case in wanted if case not in cells]:
         cells[case] = (FAILED, f"it says nothing of this; {end}; see {log}", 0)
     for case in [case for case in cells if case not in wanted]:

@@ -80,7 +80,7 @@ def configuration(directory, name, modules, settings):
     file = Path(directory) / f"{name}.toml"
     tables = {
         "http": {"port": 0},
-        # Some clients bring no tools, and look at the calls all the same.
+        # Some clients send no tools but still look at the calls.
         "http.chat": {"calls": "always"},
         "modules": {"root": str(modules), "index": str(Path(directory) / f"index-{name}")},
         "sessions": {"url": f"sqlite:{Path(directory) / f'sessions-{name}.db'}"},

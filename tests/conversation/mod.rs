@@ -11,7 +11,7 @@ use uptake::{module::settings::StrategyName, snapshot::Snapshot, understand::Tur
 
 use crate::support::{embedder, snapshot};
 
-/// A module of these files, and the directory that they are in.
+/// A module with these files, and their directory.
 async fn written(
     name: &str,
     [schema, exemplars, recognizers]: [Value; 3],
@@ -31,7 +31,7 @@ async fn written(
     (snapshot(files.path().to_owned(), name, embedder()).await, files)
 }
 
-/// What a person says on the first of March, for the local strategy to read.
+/// What a person says on the first of March, for the local strategy.
 fn said(text: &str) -> TurnRequest {
     TurnRequest {
         utterance: text.to_owned(),

@@ -1,4 +1,5 @@
-//! What is done once is not done twice: after a call, only a new request or a yes makes another one of what acts.
+//! Calls are not repeated by accident: after a call, an acting function is called again only for a new request or a
+//! yes.
 
 use std::sync::Arc;
 
@@ -20,18 +21,18 @@ struct Talk {
     _files: tempfile::TempDir,
 }
 
-/// How things are said in a language.
+/// The utterances in one language.
 struct Speech {
     language: &'static str,
     /// Templates of both functions.
     send: &'static str,
     balance: &'static str,
     request: &'static str,
-    /// Of the last call, with its own values.
+    /// Repeats the last call with its own values.
     same: [&'static str; 2],
     asks: [&'static str; 2],
     corrects: &'static str,
-    /// To somebody else.
+    /// To another recipient.
     follows: &'static str,
     balance_of: &'static str,
     balance_of_other: &'static str,
@@ -145,7 +146,7 @@ impl Talk {
         after.turn
     }
 
-    /// Says something that leads to one call; a confirmation before it is agreed to.
+    /// Says something that leads to one call, and confirms it if asked.
     async fn calls(&mut self, text: &str, yes: &str) -> Value {
         let mut turn = self.say(text).await;
         if matches!(turn.outcome, Outcome::Ask(_)) {

@@ -1,4 +1,4 @@
-//! What waits for a yes: each form is called by a yes of its own, and none that was refused by a later one.
+//! Forms that wait for a yes: each form is called by a yes of its own, and a refused one is not called by a later yes.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use uptake::{
 use super::{said, written};
 use crate::support::embedder;
 
-/// More than there are forms in any of these conversations.
+/// More than the number of forms in any of these conversations.
 const MANY: usize = 5;
 
-/// Who keeps the state between two turns.
+/// Where the state is kept between two turns.
 #[derive(Debug, Clone, Copy)]
 enum Kept {
-    /// It stays as it is.
+    /// In memory.
     Here,
     /// The client echoes it.
     Echoed,
-    /// The same, under a signature.
+    /// The client echoes it with a signature.
     Signed,
 }
 
-/// How things are said in a language. Services have the same names in all of them.
+/// The utterances in one language. Services have the same names in all languages.
 struct Speech {
     language: &'static str,
     /// Templates of the three functions.
     templates: [&'static str; 3],
     restart: &'static str,
-    /// Refuse that, and ask for something else: the same service with 3 replicas.
+    /// Refuse the form, and ask for something else: the same service with 3 replicas.
     instead: &'static [&'static str],
-    /// That alone.
+    /// The new request alone.
     scale: &'static str,
     yes: &'static str,
     no: &'static str,
@@ -102,7 +102,7 @@ const SPEECHES: [Speech; 5] = [
     },
 ];
 
-/// A conversation with somebody who runs services.
+/// A conversation with a person who runs services.
 struct Talk {
     understander: Understander,
     snapshot: Arc<Snapshot>,
@@ -112,7 +112,7 @@ struct Talk {
 }
 
 impl Talk {
-    /// `confirmed` are the functions that are to be confirmed.
+    /// `confirmed` are the functions that need confirmation.
     async fn new(speech: &Speech, confirmed: &[&str], kept: Kept) -> Self {
         let service = json!({"type": "string", "description": "Which service"});
         let replicas = json!({"type": "integer", "description": "How many"});
@@ -144,7 +144,7 @@ impl Talk {
         Self { understander, snapshot, tokens: tokens(kept), state, _files: files }
     }
 
-    /// The same from the beginning.
+    /// Starts again from the beginning.
     fn begins(&mut self) {
         self.state = State::new(&self.snapshot.module.name);
     }
@@ -191,7 +191,7 @@ fn tokens(kept: Kept) -> Option<OwnTokens> {
 
 const ALL: [&str; 3] = ["restart_service", "scale_service", "purge_cache"];
 
-/// Requests, and the calls that they ask for in their order.
+/// Requests, and the calls that they ask for, in order.
 const REQUESTS: [(&str, &[&str]); 5] = [
     ("restart checkout and queue", &["restart_service checkout", "restart_service queue"]),
     ("restart checkout and restart mailer", &["restart_service checkout", "restart_service mailer"]),
@@ -223,7 +223,7 @@ async fn each_form_is_called_by_a_yes_of_its_own() {
                     } else {
                         assert_eq!(talk.say("no").await, Vec::<String>::new(), "{case}");
                         assert!(matches!(talk.state.expects, Some(Expects::Change { .. })), "{case}");
-                        // No, nothing else either.
+                        // Declines the question what else to change.
                         assert_eq!(talk.say("no").await, Vec::<String>::new(), "{case}");
                     }
                 }
@@ -279,7 +279,7 @@ async fn what_is_refused_for_something_else_is_never_called_by_a_later_yes() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Of several forms, what is refused is the one that was put.
+/// Of several forms, a no refuses the one that was proposed.
 #[tokio::test]
 async fn what_waits_beside_a_refused_form_is_put_next() {
     let mut talk = Talk::new(ENGLISH, &ALL, Kept::Echoed).await;

@@ -1,4 +1,4 @@
-//! Requests of chat completions: messages, tools, formats, members of our own.
+//! Chat completion requests: messages, tools, formats, our own members.
 
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ const TOKENS: &[&str] = &[
     "\u{202e}",
 ];
 
-/// It is answered, or the member that is wrong is named.
+/// Each is answered, or the wrong member is named.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_are_answered_or_refused() {
     let mut run = Run::new("chat", 60);

@@ -1,4 +1,4 @@
-//! Projects of other tools, with something wrong in them.
+//! Projects of other tools that contain errors.
 
 use std::{
     fs,
@@ -74,7 +74,7 @@ fn project(format: Format) -> Vec<(PathBuf, Vec<u8>)> {
     all
 }
 
-/// It is a module that loads, or its faults are told and nothing is written.
+/// Each becomes a loadable module, or its faults are reported and nothing is written.
 #[test]
 fn projects_become_modules_or_are_refused() {
     let mut run = Run::new("importers", 60);

@@ -29,15 +29,15 @@ use std::{
 
 pub(crate) use mutate::Mutator;
 
-/// One input takes no longer, however slow the machine is, and a module that is built for it included.
+/// Time limit for one input, including a module that is built for it, on any machine.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// A run: how long it goes on, and from which seed.
+/// A run: its length and its seed.
 pub(crate) struct Run {
     name: &'static str,
     seed: u64,
     pub(crate) random: fastrand::Rng,
-    /// Of the usual run.
+    /// Inputs of a normal run.
     inputs: u64,
     until: Option<Instant>,
     tried: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// So many inputs, if nobody asks for a time.
+    /// Runs this many inputs unless a time is given.
     pub(crate) fn new(name: &'static str, inputs: u64) -> Self {
         let seconds: Option<f64> = env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
         let seed = env::var("FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
@@ -59,19 +59,19 @@ impl Run {
         self.tried
     }
 
-    /// Whether there is one more.
+    /// Whether there is another input.
     pub(crate) fn goes_on(&self) -> bool {
         self.until.map_or(self.tried < self.inputs, |until| Instant::now() < until)
     }
 
-    /// Keeps the input that is tried now.
+    /// Records the input that is tried now.
     pub(crate) fn try_next(&mut self, input: &[u8]) {
         let took = self.since.elapsed();
         assert!(self.until.is_none() || took < LONGEST, "{}: the input before took {took:?}", self.shown());
         self.tried += 1;
         self.since = Instant::now();
         let path = self.kept();
-        // Not for the usual run: what fails there is found again by its seed.
+        // Not in normal runs: their failures can be reproduced by the seed.
         if self.until.is_some() {
             fs::create_dir_all(path.parent().expect("a directory")).expect("a writable directory");
             fs::write(path, input).expect("a writable file");
@@ -82,12 +82,12 @@ impl Run {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("target/fuzz").join(format!("{}-{}", self.name, self.seed))
     }
 
-    /// For whoever wants to see it again.
+    /// How to reproduce the input.
     pub(crate) fn shown(&self) -> String {
         format!("FUZZ_SEED={} {}, input {}", self.seed, self.name, self.tried)
     }
 
-    /// Tells what was done, past the capture of the test runner, where somebody asked for more than the usual run.
+    /// Reports what was done, bypassing the test runner's capture, if more than a normal run was requested.
     pub(crate) fn done(&self, what: &str) {
         if self.until.is_some() {
             let said = format!("{}: {} inputs, {what} (FUZZ_SEED={})\n", self.name, self.tried, self.seed);

@@ -1,4 +1,4 @@
-//! Files that an author, or whoever can write where modules lie, puts there.
+//! Files from an author, or from anyone who can write to the modules directory.
 
 use std::{fs, path::PathBuf};
 
@@ -63,7 +63,7 @@ const TOKENS: &[&str] = &[
     "\u{0}",
 ];
 
-/// Modules with their files, each a place to start from.
+/// Modules with their files, as starting points.
 fn seeds() -> Vec<Vec<(String, Vec<u8>)>> {
     let files = |directory: PathBuf| {
         let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(directory)
@@ -95,7 +95,7 @@ fn changed(random: &mut fastrand::Rng, mutator: &Mutator, file: &[u8], all: &[Ve
     }
 }
 
-/// It serves, or it is the author's fault, and told as one; never ours.
+/// The module serves, or the error is reported as its author's; never as ours.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_of_a_module_serve_or_are_refused() {
     let mut run = Run::new("modules", 25);
@@ -106,7 +106,7 @@ async fn files_of_a_module_serve_or_are_refused() {
     while run.goes_on() {
         let random = &mut run.random;
         let mut files = random.choice(&seeds).cloned().expect("a fixture");
-        // Hardly any damage is harmless: some modules have none, so that what serves is tried whatever the seed.
+        // Hardly any damage is harmless: some modules get none, so that serving is tested whatever the seed.
         let damages = if random.u8(0..4) == 0 { 0 } else { random.usize(1..=2) };
         for _ in 0..damages {
             let at = random.usize(0..files.len());
@@ -130,7 +130,7 @@ async fn files_of_a_module_serve_or_are_refused() {
                 let answer = service.post("/v1/predict/fuzzed", said.to_string()).await;
                 assert!([200, 422].contains(&answer.status), "{what}: {}", answer.text);
             }
-            // The version before serves on.
+            // The previous version continues to serve.
             200 | 404 | 422 => refused += 1,
             other => panic!("{other}: {what}"),
         }

@@ -1,11 +1,11 @@
-//! Inputs that are nearly right.
+//! Almost valid inputs.
 
 use serde_json::{Map, Value, json};
 
-/// Changes bytes and JSON by chance, with pieces of what such inputs are made of.
+/// Changes bytes and JSON at random, using pieces of such inputs.
 pub(crate) struct Mutator {
     pub(crate) tokens: Vec<String>,
-    /// Bytes of an input, at most.
+    /// Longest input, in bytes.
     pub(crate) longest: usize,
 }
 
@@ -35,7 +35,7 @@ impl Mutator {
                     let piece: Vec<u8> = input[at..].iter().copied().take(random.usize(0..60)).collect();
                     input.splice(at..at, piece);
                 }
-                // The same again and again: what is done for each piece shows.
+                // Repetition shows the cost of each piece.
                 5 if random.u8(0..8) == 0 => {
                     let piece: Vec<u8> = input[at..].iter().copied().take(random.usize(1..20)).collect();
                     let count = random.usize(1..400);
@@ -56,7 +56,7 @@ impl Mutator {
         String::from_utf8_lossy(&self.bytes(random, seeds)).into_owned()
     }
 
-    /// Changes some members; it stays JSON, which most readers want before they look at anything.
+    /// Changes some members; the result stays JSON, which most readers require first.
     pub(crate) fn json(&self, random: &mut fastrand::Rng, value: &mut Value) {
         for _ in 0..random.usize(1..=3) {
             let donor = part(random, value).clone();
@@ -94,7 +94,7 @@ impl Mutator {
         random.choice(all).unwrap_or_default()
     }
 
-    /// Other words in a text.
+    /// Replaces the words of a text.
     fn say(&self, random: &mut fastrand::Rng, at: &mut Value) {
         if let Value::String(text) = at {
             *text = self.text(random, &[text.clone().into_bytes()]);
@@ -102,7 +102,7 @@ impl Mutator {
     }
 }
 
-/// Any part of it.
+/// A random part of the value.
 fn part<'a>(random: &mut fastrand::Rng, value: &'a mut Value) -> &'a mut Value {
     let is_leaf = match value {
         Value::Array(items) => items.is_empty(),

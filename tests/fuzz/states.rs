@@ -1,4 +1,4 @@
-//! States that a client echoes, and changed before.
+//! Echoed states that were modified.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ async fn turn(service: &Service, said: &str, state: &str) -> crate::support::Ans
     service.post("/v1/predict/shoes", body.to_string()).await
 }
 
-/// The states of a conversation as it should be.
+/// The states of a normal conversation.
 async fn seeds(service: &Service) -> Vec<Vec<u8>> {
     let (mut state, mut all) = (String::new(), Vec::new());
     for said in SAID {
@@ -62,7 +62,7 @@ async fn seeds(service: &Service) -> Vec<Vec<u8>> {
     all
 }
 
-/// Another state, which still is one if it can be.
+/// A modified state, which is still valid if possible.
 fn changed(random: &mut fastrand::Rng, mutator: &Mutator, seeds: &[Vec<u8>]) -> String {
     let seed = random.choice(seeds).map_or_else(String::new, |seed| String::from_utf8_lossy(seed).into_owned());
     let inside = seed.strip_prefix("p1.").and_then(|text| BASE64.decode(text).ok());
@@ -76,7 +76,7 @@ fn changed(random: &mut fastrand::Rng, mutator: &Mutator, seeds: &[Vec<u8>]) -> 
     }
 }
 
-/// It is gone on with or refused; and what is answered can be gone on with.
+/// A state is accepted or refused; and the state in the answer is accepted again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn states_are_gone_on_with_or_refused() {
     let mut run = Run::new("states", 600);

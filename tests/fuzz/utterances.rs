@@ -1,4 +1,4 @@
-//! Whatever is said, through the whole local path: by itself, and in conversations that go on.
+//! Arbitrary utterances through the whole local path: single ones, and in conversations.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ const TOKENS: &[&str] = &[
     "ไทย",
 ];
 
-/// What the modules' own exemplars and cases say, and what is hostile.
+/// Texts of the modules' own exemplars and cases, and hostile ones.
 fn seeds() -> Vec<Vec<u8>> {
     fn texts(value: &Value, all: &mut Vec<Vec<u8>>) {
         match value {
@@ -91,7 +91,7 @@ fn seeds() -> Vec<Vec<u8>> {
     all
 }
 
-/// Understood or not, it is answered; and what is said of it is a probability.
+/// Understood or not, it is answered, and its confidence is a probability.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_is_said_is_answered() {
     let mut run = Run::new("utterances", 60);
@@ -101,7 +101,7 @@ async fn whatever_is_said_is_answered() {
     let (mut calls, mut talks) = (0_u64, 0_u64);
     while run.goes_on() {
         let module = MODULES[run.random.usize(0..MODULES.len())];
-        // A conversation goes on for some turns, and another one begins.
+        // A conversation continues for some turns, then another one begins.
         let session = (run.random.u8(0..2) == 0).then(|| format!("talk-{}-{}", module, run.tried() / 20));
         let utterance = mutator.text(&mut run.random, &seeds);
         run.try_next(utterance.as_bytes());

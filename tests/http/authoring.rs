@@ -1,4 +1,4 @@
-//! Modules by API: files, changes, versions, measurements; and what cannot be done with them.
+//! Modules by API: files, changes, versions, measurements; and what is refused.
 
 use axum::{
     body::Body,
@@ -55,7 +55,7 @@ async fn files_are_told_as_their_author_wrote_them() {
     assert_eq!(service.get("/v1/modules/nowhere/files").await.error().2, "module_not_found");
 }
 
-/// Wrong, mended, right; what is written is in the author's own formatting; and it can be taken back.
+/// First wrong, then fixed, then right; files keep the author's formatting; and changes can be taken back.
 #[tokio::test]
 async fn what_is_changed_is_known_at_once_and_can_be_taken_back() {
     let service = Service::new(&["weather"]);
@@ -114,7 +114,7 @@ async fn a_change_names_the_state_that_it_was_made_for() {
     assert_eq!(ask(&service, "PATCH", "/v1/modules/weather", None, &body).await.error().0, 428);
     assert_eq!(ask(&service, "PATCH", "/v1/modules/weather", Some("\"other\""), &body).await.error().0, 412);
     assert_eq!(on_disk(&service, "exemplars.json"), file);
-    // Of two at once for the same state, one is carried out.
+    // Of two concurrent changes to the same state, one is carried out.
     let wet = json!({"changes": [exemplar("is it wet in <location>")]});
     let both = futures::future::join(
         ask(&service, "PATCH", "/v1/modules/weather", Some(&first), &body),
@@ -230,7 +230,7 @@ async fn a_directory_that_cannot_be_written_says_so() {
     assert_eq!(reasons, ["as it was found"], "what did not come to be is no version");
 }
 
-/// A page of somebody else's can neither send what is sent here nor read it.
+/// A foreign page can neither send these requests nor read the answers.
 #[tokio::test]
 async fn a_page_of_another_origin_changes_no_module() {
     let service = Service::new(&["weather"]);
@@ -252,7 +252,7 @@ async fn a_page_of_another_origin_changes_no_module() {
             let answer = service.send(request.body(Body::from(body.clone())).unwrap()).await;
             assert_eq!(answer.error().2, "origin_not_allowed", "{method} {path}");
         }
-        // What a form can send.
+        // Content types that a form can send.
         for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
             let request = request(method.clone(), path).header("content-type", kind);
             let answer = service.send(request.body(Body::from(body.clone())).unwrap()).await;
@@ -334,7 +334,7 @@ fn events(text: &str) -> Vec<(String, Value)> {
     text.split("\n\n").filter_map(read).collect()
 }
 
-/// What a change does to the neighbours is told before it is made.
+/// The effect of a change on other functions is reported before it is made.
 #[tokio::test]
 async fn a_measurement_tells_what_is_newly_right_and_what_no_longer_is() {
     let service = Service::new(&["weather"]);
@@ -368,7 +368,7 @@ async fn a_measurement_tells_what_is_newly_right_and_what_no_longer_is() {
     assert_eq!(report["no_longer_right"][0]["place"], "cases.jsonl:2", "{report}");
     assert!(report["no_longer_right"][0]["expected"].is_string());
 
-    // One version against another.
+    // Compares one version with another.
     let kept = ask(&service, "PATCH", "/v1/modules/weather", Some("*"), &json!({"changes": [change]})).await.json();
     let since = kept["version"]["id"].as_u64().unwrap() - 1;
     let answer = service.post("/v1/modules/weather/measure", json!({"since": since}).to_string()).await;

@@ -1,5 +1,5 @@
 //! A model server that is killed, stalls, drips or garbles under load: every client gets a valid answer or a typed
-//! error, none waits past its deadline, and `auto` goes on answering.
+//! error, none waits past its deadline, and `auto` continues to answer.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,21 +17,21 @@ use crate::support::{
     model_server::{ModelServer, called},
 };
 
-/// How long a server gets to answer that never does, and one that always does, on a slow machine too.
+/// Time for a server that never answers, and for one that always does, on a slow machine too.
 const SHORT_MS: u64 = 300;
 const LONG_MS: u64 = 200_000;
-/// How long a client waits in all before we say that it hangs: far longer, since what is tested is whether an answer
-/// comes, and not how fast this machine is.
+/// A client that waits this long counts as hanging: far longer than needed, since the test is whether an answer comes,
+/// not how fast this machine is.
 const HANGS: Duration = Duration::from_secs(300);
 
 const UTTERANCE: &str = "how cold will it be in Seattle in the next 3 days?";
 
-/// A right model server behind a proxy, and a service that is sure of nothing by itself and gives the server this long.
+/// A correct model server behind a proxy, and a service that is never sure by itself and gives the server this long.
 async fn service(timeout_ms: u64) -> (Arc<Service>, FaultProxy, ModelServer) {
     let server =
         ModelServer::replying(vec![called("get_n_day_forecast", "{\"location\":\"Seattle\",\"num_days\":3}")]).await;
     let proxy = FaultProxy::before(&server.base_url).await;
-    // Left alone for a moment only, so that it is soon used again when it is back.
+    // The breaker opens only for a moment, so that a recovered server is soon used again.
     let breaker = BreakerOptions { cooldown_ms: 50, longest_cooldown_ms: 200, ..BreakerOptions::default() };
     let base_url = Some(proxy.base_url.clone());
     let options = LlmOptions { base_url, timeout_ms, retries: 1, breaker, ..server.options() };
@@ -45,7 +45,7 @@ async fn say(service: &Service, strategy: &str) -> Answer {
     tokio::time::timeout(HANGS, service.post("/v1/predict/weather", body.to_string())).await.expect("no client hangs")
 }
 
-/// Valid, or typed: never anything else, and never a word of what came from the server.
+/// Each answer is valid, or a typed error, and contains no word of the broken server.
 fn assert_sound(answer: &Answer, what: &str) {
     match answer.status {
         200 => {
@@ -84,7 +84,8 @@ async fn every_client_gets_an_answer_or_a_typed_error() {
                 of_server += usize::from(answer.json()["uptake"]["decided_by"] != "local");
             }
         }
-        // A server that says the same to all loses its say: which of its answers came before that is for the load to tell.
+        // A server with the same answer for all loses its influence: how many of its answers count before that depends
+        // on the load.
         assert_eq!(of_server > 0, fault == Fault::None, "{fault:?}: {of_server} answers are the server's");
     }
 }
@@ -113,7 +114,7 @@ async fn a_server_that_comes_and_goes_under_load_is_used_again_when_it_is_back()
         client.await.expect("no assertion fails in a client");
     }
     proxy.set(Fault::None);
-    // A server that failed often is left alone for a while; then it is asked again.
+    // After repeated failures the server is left alone for a while; then it is asked again.
     let back = async {
         while say(&service, "tools").await.status != 200 {
             tokio::time::sleep(Duration::from_millis(200)).await;
@@ -133,7 +134,7 @@ async fn a_client_that_leaves_cancels_the_model_call() {
     tokio::time::timeout(HANGS, proxy.stalls(1)).await.expect("its question arrives");
     asked.abort();
     let _ = asked.await;
-    // Its place is free at once, and no retry comes after it.
+    // Its place is free at once, and no retry follows.
     proxy.set(Fault::None);
     let answer = say(&service, "tools").await;
     assert_eq!(answer.status, 200, "{}", answer.text);

@@ -1,4 +1,4 @@
-//! What a web page, and a stranger, can make the service do: nothing.
+//! What a web page, or a stranger, can make the service do: nothing.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ async fn ask(service: &Service, request: Builder, body: &'static str) -> Answer 
     service.send(request.body(Body::from(body)).expect("a request")).await
 }
 
-/// What a page can make a browser send without asking first.
+/// Requests that a page can make a browser send without a preflight.
 #[tokio::test]
 async fn a_page_of_another_origin_can_neither_write_nor_rebuild() {
     let service = Service::new(&["weather"]);
@@ -32,7 +32,7 @@ async fn a_page_of_another_origin_can_neither_write_nor_rebuild() {
             assert_eq!((status, kind.as_str(), code.as_str()), (403, "permission_error", "origin_not_allowed"));
         }
     }
-    // An image, a link or a redirect: no origin is named, but the browser says whose page it is.
+    // An image, a link or a redirect names no origin, but the browser tells whose page it is.
     for site in ["cross-site", "same-site"] {
         let image = Request::get("/v1/index/weather").header("sec-fetch-site", site);
         assert_eq!(ask(&service, image, "").await.error().2, "not_allowed");
@@ -43,7 +43,7 @@ async fn a_page_of_another_origin_can_neither_write_nor_rebuild() {
     assert_eq!(ask(&service, own.header("origin", "http://localhost:3001"), said).await.status, 200);
 }
 
-/// A name that a page's owner lets resolve to this machine.
+/// A name whose owner makes it resolve to this machine.
 #[tokio::test]
 async fn a_foreign_name_is_not_answered() {
     let service = Service::new(&["weather"]);

@@ -1,4 +1,4 @@
-//! A module that could not be built though nothing is wrong with it: told as such, and tried again by itself.
+//! A module that could not be built although its files are right: reported as such, and retried automatically.
 
 use std::{
     fs,
@@ -14,10 +14,10 @@ use uptake::embed::{EmbedError, Embedder, Purpose, SharedEmbedder};
 
 use crate::support::{Service, embedder};
 
-/// Until something that never comes fails the test.
+/// Waiting this long for something fails the test.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// An embedder that can be taken away.
+/// An embedder that can be made unavailable.
 struct Sometimes {
     inner: SharedEmbedder,
     is_away: AtomicBool,
@@ -80,7 +80,7 @@ async fn what_may_pass_is_tried_again_without_an_edit() {
     assert_eq!(service.get("/v1/modules").await.json()["data"][0]["state"], "serving");
 }
 
-/// Many requests for it are not many tries.
+/// Many requests for the module do not cause many attempts.
 #[tokio::test]
 async fn tries_are_spaced() {
     let embedder = Sometimes::away();
@@ -102,7 +102,7 @@ async fn it_is_not_ready_while_nothing_serves() {
     let app = service.app.clone();
     let mending = tokio::spawn(async move { app.snapshots.mend().await });
     embedder.comes_back();
-    // Nobody asks for the module: it comes back by itself.
+    // The module recovers without a request for it.
     until(&service, "/readyz", 200).await;
     mending.abort();
 }
@@ -126,7 +126,7 @@ async fn a_version_that_serves_goes_on_while_the_next_cannot_be_built() {
     tokio::time::timeout(PATIENCE, comes).await.expect("the edit is taken up");
 }
 
-/// A volume that is not mounted says nothing of the modules on it.
+/// An unmounted volume says nothing about the modules on it.
 #[tokio::test]
 async fn a_root_that_is_away_takes_nothing_with_it() {
     let service = Service::new(&["weather"]);

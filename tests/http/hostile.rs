@@ -1,4 +1,4 @@
-//! Texts that are as long as may be and cost as much as they can: whoever else asks is answered meanwhile.
+//! Texts of maximum length and cost: other clients are answered meanwhile.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,13 +16,13 @@ use crate::support::{
     model_server::ModelServer,
 };
 
-/// Until something that never comes fails the test.
+/// Waiting this long for something fails the test.
 const HANGS: Duration = Duration::from_secs(300);
 
 const NEVER_MS: u64 = 3_600_000;
 
-/// All turns share one thread of the runtime with everything else. What is counted is answers, and not time: health is
-/// told many times over while turns are worked at, and a turn that held its thread would let it be told once for each
+/// All turns share one thread of the runtime with everything else. The test counts answers, not time: health is
+/// answered many times while turns are in progress; a turn that held its thread would allow only one health answer per
 /// stage.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn health_is_told_while_hostile_texts_are_read() {
@@ -49,7 +49,7 @@ async fn health_is_told_while_hostile_texts_are_read() {
     assert!(told > 100, "health was told {told} times");
 }
 
-/// What is answered to 8 KB is not a thousand times as long.
+/// The answer to 8 KB is not a thousand times as long.
 #[tokio::test]
 async fn answers_are_in_proportion_to_what_was_said() {
     let service = Service::new(&["weather"]);
@@ -61,8 +61,8 @@ async fn answers_are_in_proportion_to_what_was_said() {
     }
 }
 
-/// Turns that wait for a server which says nothing are fewer than turns that may run. No time limit comes into it: all
-/// are far longer than the test.
+/// Fewer turns wait for a server that does not answer than may run. Time limits do not matter: all are far longer than
+/// the test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_hangs_leaves_room_for_local_answers() {
     let server = ModelServer::replying(vec![(200, "application/json", Vec::new())]).await;
@@ -83,7 +83,7 @@ async fn a_server_that_hangs_leaves_room_for_local_answers() {
         .map(|number| {
             let service = Arc::clone(&service);
             let said = format!("how cold will it be in Seattle in {number} days?");
-            // The module would ask nobody by itself.
+            // The module itself would not ask a server.
             let body = json!({ "utterance": said, "strategy": "auto" }).to_string();
             tokio::spawn(async move { service.post("/v1/predict/weather", body).await.status })
         })

@@ -1,4 +1,4 @@
-//! The page for people: what it loads, whom it asks, what it keeps, and who gets it.
+//! The page for people: what it loads, which servers it contacts, what it stores, and who can open it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use uptake::http::{
 
 use crate::support::{Answer, Service};
 
-/// Its files by name, those of libraries aside.
+/// Its own files by name, without libraries.
 async fn own_files(service: &Service) -> Vec<(String, Answer)> {
     let mut files = Vec::new();
     for name in [
@@ -33,7 +33,7 @@ async fn own_files(service: &Service) -> Vec<(String, Answer)> {
     files
 }
 
-/// What stands behind each `before` up to the next `end`.
+/// The text after each `before` up to the next `end`.
 fn behind<'a>(text: &'a str, before: &'a str, end: char) -> impl Iterator<Item = &'a str> {
     text.split(before).skip(1).filter_map(move |rest| rest.split(end).next())
 }
@@ -64,7 +64,7 @@ async fn the_inspector_loads_nothing_but_its_own_and_nobody_frames_it() {
         assert_eq!(answer.headers["x-content-type-options"], "nosniff");
         assert_eq!(answer.headers["referrer-policy"], "no-referrer");
         assert!(!answer.headers.contains_key("set-cookie"));
-        // The name of a vocabulary is no address.
+        // The name of an XML namespace is not an address.
         let text = answer.text.replace("http://www.w3.org/2000/svg", "");
         assert!(!text.contains("http://") && !text.contains("https://"), "{name} names an address");
         let named =
@@ -123,7 +123,7 @@ async fn the_inspector_keeps_its_key_out_of_addresses_and_cookies() {
     let api = service.get("/inspector/api.js").await.text;
     assert!(api.contains("all.authorization = `Bearer ${key.get()}`") && api.contains("credentials: \"omit\""));
     assert!(api.contains("redirect: \"error\""), "a key does not follow to another address");
-    // A key in an address opens nothing.
+    // A key in the address does not grant access.
     let (service, text, _directory) = guarded(&[Scope::Admin]);
     for path in
         [format!("/v1/modules?key={text}"), format!("/v1/modules?access_token={text}&authorization=Bearer%20{text}")]
@@ -144,7 +144,7 @@ fn guarded(scopes: &[Scope]) -> (Service, String, tempfile::TempDir) {
     )
 }
 
-/// The page says nothing of the modules: what does, wants the key.
+/// The page shows nothing of the modules: routes that do need the key.
 #[tokio::test]
 async fn an_open_address_has_neither_inspector_nor_changes() {
     let options = HttpOptions { host: "0.0.0.0".to_owned(), open: true, ..HttpOptions::default() };
@@ -182,7 +182,7 @@ async fn names_of_files_lead_nowhere_else() {
     }
 }
 
-/// Every word that the page says is there in each language.
+/// Every text of the page exists in each language.
 #[tokio::test]
 async fn the_inspector_speaks_five_languages() {
     let service = Service::new(&[]);

@@ -1,4 +1,4 @@
-//! Keys: what a holder of each can do, and what a stranger cannot.
+//! Keys: what the holder of each can do, and what a stranger cannot.
 
 use axum::{
     body::Body,
@@ -21,7 +21,7 @@ use uptake::{
 
 use crate::support::{Answer, Service, in_memory, json_request, log::Log};
 
-/// A service that has these keys, and what their holders send.
+/// A service with these keys, and the texts that their holders send.
 fn guarded<const N: usize>(keys: [Key; N], texts: [String; N]) -> (Service, [String; N], tempfile::TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("keys.json");
@@ -48,7 +48,7 @@ async fn ask(service: &Service, method: Method, path: &str, key: &str, body: &st
 
 const SAID: &str = r#"{"utterance": "how cold is it in Seattle?"}"#;
 
-/// Every route of the document, for a stranger and for holders of each scope alone.
+/// Every route of the document, for a stranger and for holders of each single scope.
 #[tokio::test]
 async fn each_scope_opens_its_routes_and_no_other() {
     let made: Vec<_> = Scope::ALL.iter().map(|scope| one(&[*scope], &[])).collect();
@@ -126,7 +126,7 @@ async fn a_key_for_one_module_opens_no_other() {
         let (status, _, code, _) = ask(&service, method.clone(), path, &text, body).await.error();
         assert_eq!((status, code.as_str()), (403, "not_allowed"), "{method} {path}");
     }
-    // Nor does it learn which others there are: by codes, by hints or by numbers.
+    // It does not learn which other modules exist, neither by codes, nor by hints or numbers.
     for model in ["tools", "toolz", "nowhere"] {
         let refused = ask(&service, Method::POST, "/v1/chat/completions", &text, &chat(model)).await;
         let (status, _, code, _) = refused.error();
@@ -145,7 +145,7 @@ async fn a_key_for_one_module_opens_no_other() {
     assert!(listed.text.contains("weather") && !listed.text.contains("\"tools\""), "{}", listed.text);
 }
 
-/// Whoever knows the name of another's session has none of it.
+/// Knowing the name of another key's session gives no access to it.
 #[tokio::test]
 async fn a_session_is_its_keys_alone() {
     let ((ours, our), (others, other)) = (one(&[Scope::Predict, Scope::Sessions], &[]), one(&[Scope::Admin], &[]));
@@ -162,7 +162,7 @@ async fn a_session_is_its_keys_alone() {
     let elsewhere = ask(&service, Method::POST, "/v1/predict/weather", &other, &turn(id)).await;
     assert_eq!(elsewhere.json()["uptake"]["turn"], 1, "{}", elsewhere.text);
     assert_eq!(ask(&service, Method::POST, "/v1/predict/weather", &our, &turn(id)).await.json()["uptake"]["turn"], 2);
-    // Without the scope not by a member of the body either, and not under a name that is guessed.
+    // Without the scope a member of the body gives no access either, nor does a guessable name.
     let (status, _, _, param) = ask(&service, Method::POST, "/v1/predict/weather", &without, &turn(id)).await.error();
     assert_eq!((status, param.as_deref()), (403, Some("session_id")));
     let (status, _, _, param) =
@@ -171,7 +171,7 @@ async fn a_session_is_its_keys_alone() {
     assert_eq!(ask(&service, Method::DELETE, &path, &our, "").await.status, 204);
 }
 
-/// Nor of another's response; and a key that may keep nothing is answered without.
+/// The same for responses; and a key that may not keep anything is answered without keeping.
 #[tokio::test]
 async fn a_response_is_its_keys_alone() {
     let ((mut ours, our), (others, other)) = (one(&[Scope::Predict, Scope::Sessions], &[]), one(&[Scope::Admin], &[]));
@@ -192,7 +192,7 @@ async fn a_response_is_its_keys_alone() {
     assert_eq!(respond(&other, item).await.error().0, 400, "what it refers to is not its own");
     assert_eq!(ask(&service, Method::GET, &path, &other, "").await.error().0, 404);
     assert_eq!(ask(&service, Method::DELETE, &path, &other, "").await.error().0, 404);
-    // As many as it may have are there: a third one is answered, and not kept.
+    // At the key's limit: a third response is answered, but not kept.
     let third = respond(&our, json!({})).await.json();
     assert_eq!((&third["store"], &third["status"]), (&json!(false), &json!("completed")), "{third}");
     assert_eq!(ask(&service, Method::DELETE, &path, &our, "").await.status, 200);
@@ -214,17 +214,17 @@ async fn a_key_has_its_quota_and_leaves_room_for_others() {
     few.per_minute = Some(2);
     let (service, [first, second], _directory) = guarded([few, busy], [first, second]);
     let status = async |key: &str| ask(&service, Method::POST, "/v1/predict/weather", key, SAID).await.status;
-    // The module is there before anything is counted by the minute.
+    // The module is loaded before anything is counted per minute.
     assert_eq!(status(&second).await, 200);
     assert_eq!([status(&first).await, status(&first).await, status(&first).await], [200, 200, 429]);
-    // Of four turns at once one key has three: where another key has the fourth, it waits and is refused.
+    // Of four concurrent turns one key may have three: if another key has the fourth, it waits and is refused.
     assert_eq!(status(&second).await, 200);
     let _all = service.app.running().try_take(&Owner::Process, 4).expect("four");
     let (code, _, kind, _) = ask(&service, Method::POST, "/v1/predict/weather", &second, SAID).await.error();
     assert_eq!((code, kind.as_str()), (429, "too_many_requests"));
 }
 
-/// What it may send a minute, and what may be kept for it.
+/// Limits on what it may send per minute, and on what is kept for it.
 #[tokio::test]
 async fn a_key_fills_no_disk_and_no_line() {
     let ((mut short, first), (mut small, second)) = (one(&[Scope::Predict], &[]), one(&[Scope::Admin], &[]));
@@ -251,7 +251,7 @@ async fn a_key_fills_no_disk_and_no_line() {
     assert_eq!(status, 429, "its bytes are used up");
 }
 
-/// A place that becomes free within the time to wait is taken.
+/// A turn that waits gets a place that becomes free in time.
 #[tokio::test]
 async fn whoever_comes_at_a_bad_moment_waits_a_little() {
     let options = HttpOptions { max_in_flight: 1, queue_ms: 20_000, max_queued: 1, ..HttpOptions::default() };
@@ -296,7 +296,7 @@ async fn answers_are_kept_by_nobody_and_are_what_they_say() {
     assert_ne!(refused.json()["error"], Value::Null);
 }
 
-/// Agents ask under the same keys.
+/// Agents need the same keys.
 #[tokio::test]
 async fn tools_for_agents_need_a_key_too() {
     let ((all, whole), (some, part)) = (one(&[Scope::Predict], &[]), one(&[Scope::Admin], &["weather"]));
@@ -326,7 +326,7 @@ async fn tools_for_agents_need_a_key_too() {
     assert!(![401, 403].contains(&whole), "the key is for all modules: {whole}");
 }
 
-/// What is called as a tool counts as a turn of the key, and waits where turns wait.
+/// A tool call counts as a turn of the key, and waits in the same queue.
 #[tokio::test]
 async fn agents_have_no_more_at_once_than_their_key() {
     let ((mut few, first), (other, second)) = (one(&[Scope::Predict], &[]), one(&[Scope::Predict], &[]));

@@ -1,4 +1,4 @@
-//! What `/metrics` tells, and what it never does.
+//! What `/metrics` shows, and what it never does.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,7 +19,7 @@ use uptake::{
 
 use crate::support::{Service, fixture, in_memory, json_request};
 
-/// Every sample by its name with its labels. Fails on a line that the format does not have.
+/// Every sample by its name and labels. Fails on an invalid line.
 #[track_caller]
 fn samples(text: &str) -> BTreeMap<String, f64> {
     let name = |text: &str| {
@@ -78,7 +78,7 @@ async fn scrape(app: &AppState) -> (String, BTreeMap<String, f64>) {
     (text, samples)
 }
 
-/// The fixtures over a model server of these lines, which `auto` always asks.
+/// The fixtures with a scripted model server, which `auto` always asks.
 fn with_model_server(chat: Scripted) -> (AppState, TempDir) {
     let index = tempfile::tempdir().expect("a directory for the index");
     let embedder: SharedEmbedder = Arc::new(Hashed::new(&HashedOptions::default()));
@@ -203,7 +203,7 @@ async fn errors_are_counted_whoever_made_them() {
         (errors("route_not_found"), errors("module_not_found"), errors("method_not_allowed"), errors("not_ready")),
         (1.0, 2.0, 1.0, 1.0)
     );
-    // What a client makes up becomes no label.
+    // Names invented by clients do not become labels.
     assert!(!text.contains("nowhere"), "{text}");
 }
 

@@ -1,4 +1,4 @@
-//! The document says what the service does.
+//! The document describes what the service does.
 
 use axum::{body::Body, http::Request};
 
@@ -35,7 +35,7 @@ async fn every_documented_operation_exists_and_no_other_method_does() {
     }
 }
 
-/// Each reference of the document leads somewhere.
+/// Each reference of the document resolves.
 #[tokio::test]
 async fn references_resolve() {
     let document = Service::new(&[]).get("/openapi.json").await.json();

@@ -1,4 +1,4 @@
-//! From HTTP to a call and back, over modules on disk.
+//! From HTTP to a call and back, with modules on disk.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ async fn a_whole_request_is_a_valid_call() {
     assert!(uptake["timings_ms"]["total"].as_f64().is_some_and(|total| total > 0.0));
 }
 
-/// What a request was weighed by is numbers, likeliest reading first.
+/// The weights behind a request are numbers, likeliest reading first.
 #[tokio::test]
 async fn an_answer_says_what_it_rests_on() {
     let service = Service::new(&["weather"]);
@@ -169,7 +169,7 @@ async fn an_edit_is_known_to_the_next_request() {
     assert_ne!(after["uptake"]["outcome"], "no_match", "{after}");
     assert_ne!(after["uptake"]["module_version"], before.json()["uptake"]["module_version"]);
 
-    // A file in the middle of being written changes nothing; what serves goes on.
+    // A half-written file changes nothing; the served version stays.
     service.write("weather", "exemplars.json", r#"{"get_current_weather": ["zorg"#);
     let broken = service.say("weather", "zorgle the blarf").await.json();
     assert_eq!(broken["uptake"]["module_version"], after["uptake"]["module_version"]);

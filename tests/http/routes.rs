@@ -1,4 +1,4 @@
-//! What every route does with requests that are not right: a typed answer, and nothing touched.
+//! How every route handles wrong requests: a typed answer, without side effects.
 
 use axum::{body::Body, http::Request};
 use serde_json::json;
@@ -64,7 +64,7 @@ async fn unknown_modules_are_not_found() {
     for path in ["/v1/predict/nowhere", "/v1/retrieve/nowhere"] {
         assert_eq!(service.post(path, r#"{"utterance":"hi"}"#).await.error().2, "module_not_found", "{path}");
     }
-    // A name that anybody may choose is no label.
+    // A name that anyone may choose does not become a label.
     let metrics = service.get("/metrics").await;
     assert!(metrics.status == 200 && !metrics.text.contains("nowhere"), "{}", metrics.text);
 }
@@ -118,7 +118,7 @@ async fn a_body_over_the_limit_is_refused_with_the_limit() {
     }
     assert_eq!(service.post("/v1/predict/weather", body(50)).await.status, 404);
 
-    // Without a length that tells beforehand.
+    // Without a declared length.
     let chunks = futures::stream::iter((0..50).map(|_| Ok::<_, std::io::Error>("0123456789")));
     let answer = service.post("/v1/predict/weather", Body::from_stream(chunks)).await;
     assert_eq!(answer.error().0, 413);
@@ -187,7 +187,7 @@ async fn no_modules_is_an_empty_list() {
     assert_eq!(Service::new(&[]).get("/v1/modules").await.json(), json!({"object": "list", "data": []}));
 }
 
-/// The parser's own limit where a value is kept; a member that is ignored is skipped without recursion.
+/// The parser's own limit applies where a value is kept; an ignored member is skipped without recursion.
 #[tokio::test]
 async fn deep_json_is_never_followed_down() {
     let service = Service::new(&[]);

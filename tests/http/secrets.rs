@@ -56,7 +56,7 @@ async fn a_key_goes_to_the_model_server_and_nowhere_else() {
     }
 }
 
-/// A server that repeats its prompt where it should say what is wrong.
+/// A server that repeats its prompt in an error message.
 #[tokio::test]
 async fn what_was_said_is_not_in_the_log() {
     let log = Log::default();

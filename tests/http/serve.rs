@@ -1,4 +1,4 @@
-//! A real listener: start, answer, stop; and clients that only take up room.
+//! A real listener: start, answer, stop; and clients that only occupy connections.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -15,7 +15,7 @@ use uptake::{
 
 use crate::support::Service;
 
-/// Until something that never comes fails the test.
+/// Waiting this long for something fails the test.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 const HELLO: &str = "GET /hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
@@ -47,7 +47,7 @@ impl Listening {
         Self { address, admin, stop, running }
     }
 
-    /// The status of the answer to a GET, at the address for operators or at the other one.
+    /// The status of the answer to a GET, at the operators' address or at the main one.
     async fn status(&self, for_operators: bool, path: &str) -> String {
         let address = if for_operators { self.admin.expect("an address for operators") } else { self.address };
         let mut stream = TcpStream::connect(address).await.expect("it listens");
@@ -58,7 +58,7 @@ impl Listening {
         answer.split(' ').nth(1).expect("a status").to_owned()
     }
 
-    /// A connection on which this was said.
+    /// A connection on which this was sent.
     async fn open(&self, said: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.expect("it listens");
         stream.write_all(said.as_bytes()).await.expect("it reads");
@@ -82,7 +82,7 @@ async fn soon<T>(event: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, event).await.expect("it happens")
 }
 
-/// The head of a request for a turn, and what is sent of its body.
+/// The head of a request for a turn, and the sent part of its body.
 fn begun(body_length: usize, sent: &str) -> String {
     format!(
         "POST /v1/predict/nowhere HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
@@ -90,7 +90,7 @@ fn begun(body_length: usize, sent: &str) -> String {
     )
 }
 
-/// Whether the other end closed the connection, without an answer.
+/// Whether the other end closed the connection without an answer.
 async fn is_closed(stream: &mut TcpStream) -> bool {
     matches!(soon(stream.read(&mut [0; 64])).await, Ok(0) | Err(_))
 }
@@ -102,10 +102,10 @@ async fn running_requests_finish_after_a_signal_to_stop() {
     let hello = listening.ask(HELLO).await;
     assert!(hello.starts_with("HTTP/1.1 200 OK\r\n") && hello.ends_with("\r\n\r\nOk"), "{hello}");
 
-    // A request whose body is still coming when the signal comes.
+    // The body of a request is still arriving when the signal comes.
     let body = r#"{"utterance":"hi"}"#;
     let mut slow = listening.open(&begun(body.len(), &body[..5])).await;
-    // A request is running once its handler waits for the body: the server has then read what there is of it.
+    // A request is running once its handler waits for the body: the server has then read everything that was sent.
     listening.ask(HELLO).await;
     let Listening { address, stop, running, .. } = listening;
     stop.send(()).unwrap();
@@ -128,7 +128,7 @@ async fn a_request_that_never_ends_does_not_keep_the_service_from_stopping() {
     listening.stop().await;
 }
 
-/// `http.shutdown_ms` is for what runs. Connections on which nothing runs are not waited for.
+/// `http.shutdown_ms` is for running requests. Idle connections are not waited for.
 #[tokio::test]
 async fn idle_connections_do_not_keep_the_service_from_stopping() {
     let service = Service::with(&[], HttpOptions { shutdown_ms: 600_000, ..HttpOptions::default() });
@@ -140,7 +140,7 @@ async fn idle_connections_do_not_keep_the_service_from_stopping() {
     listening.stop().await;
 }
 
-/// Whoever sends a body slowly, or not at all, takes no permit.
+/// A client that sends its body slowly, or not at all, holds no permit.
 #[tokio::test]
 async fn slow_clients_deny_nobody_a_turn() {
     let options = HttpOptions { max_in_flight: 1, body_ms: 400, ..HttpOptions::default() };
@@ -185,7 +185,7 @@ async fn connections_that_only_wait_make_room_for_new_ones() {
     listening.stop().await;
 }
 
-/// A refusal leaves the connection as whole as an answer does.
+/// After a refusal the connection is as usable as after an answer.
 #[tokio::test]
 async fn after_a_refusal_the_connection_goes_on() {
     let service = Service::with(&[], HttpOptions { max_in_flight: 1, ..HttpOptions::default() });
@@ -200,7 +200,7 @@ async fn after_a_refusal_the_connection_goes_on() {
     listening.stop().await;
 }
 
-/// Who runs the service asks at an address of its own, which clients need not reach, and which they cannot fill.
+/// Operators have an address of their own, which clients need not reach and cannot exhaust.
 #[tokio::test]
 async fn what_is_for_operators_has_an_address_of_its_own() {
     let admin = Some("127.0.0.1:0".to_owned());
@@ -220,11 +220,11 @@ async fn what_is_for_operators_has_an_address_of_its_own() {
     listening.stop().await;
 }
 
-/// At an address of IPv6, and at all of both kinds: whoever asks is who they are.
+/// At an IPv6 address, and at all addresses of both kinds, the caller's address is known.
 #[tokio::test]
 async fn it_listens_at_addresses_of_both_kinds() {
     if listener("[::1]:0").await.is_err() {
-        // This machine has none.
+        // This machine has no IPv6.
         return;
     }
     for (address, from) in [("[::1]:0", &["[::1]"][..]), ("[::]:0", &["[::1]", "127.0.0.1"])] {
@@ -238,7 +238,7 @@ async fn it_listens_at_addresses_of_both_kinds() {
                 stream.write_all(request(path).as_bytes()).await.expect("it reads");
                 let mut answer = String::new();
                 soon(stream.read_to_string(&mut answer)).await.expect("it answers");
-                // Who rebuilds by GET is of this machine, however that is written.
+                // Rebuilding by GET is allowed from this machine, in any notation of its address.
                 assert_eq!(answer.split(' ').nth(1), Some(status), "{place}{path}: {answer}");
             }
         }

@@ -1,10 +1,10 @@
-//! Projects with faults: each is told with its place, all at once, and nothing is written.
+//! Projects with faults: all of them are reported with their places, and nothing is written.
 
 use std::fs;
 
 use super::*;
 
-/// Imports `files`; the faults as they are shown.
+/// Imports `files`; returns the faults as they are shown.
 fn refused(format: Format, files: &[(&str, &str)]) -> String {
     let root = tempfile::tempdir().expect("a directory");
     let from = root.path().join("project");
@@ -121,7 +121,7 @@ fn an_archive_cannot_lead_outside() {
     assert!(!root.path().join("m").exists());
 }
 
-/// Whatever a file holds, reading it ends in a module or in faults.
+/// Whatever a file contains, reading it ends in a module or in faults.
 #[test]
 fn no_file_panics() {
     let shapes =
@@ -152,7 +152,7 @@ fn no_file_panics() {
         for format in Format::ALL {
             let _ = import_to(format, &from, &root.path().join(format!("m-{}", format.name())));
         }
-        // The members of the real formats, each with this in its place.
+        // The members of the real formats, each replaced by this value.
         for (format, file) in [(Format::Clu, "project.json"), (Format::Snips, "more.json"), (Format::Mcp, "tools.json")]
         {
             let text = fs::read_to_string(source(format).join(file)).expect("a fixture");
@@ -167,7 +167,7 @@ fn no_file_panics() {
     }
 }
 
-/// `value` with each member or item, in turn, replaced; the first items of lists only.
+/// `value` with each member or item replaced in turn; only the first items of lists.
 fn replaced(value: &Value, other: &Value) -> Vec<Value> {
     let mut all = Vec::new();
     match value {

@@ -1,4 +1,4 @@
-//! Training records of the modules that ship: each valid by its own tools, and the same for the same seed.
+//! Training records of the shipped modules: each is valid for its own tools, and the same for the same seed.
 
 use std::collections::{HashMap, HashSet};
 

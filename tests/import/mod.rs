@@ -24,7 +24,7 @@ fn import_to(format: Format, from: &Path, into: &Path) -> Result<Report, ImportE
     import(format, from, into, &ImportOptions::default())
 }
 
-/// Every file below `directory`, with paths that begin with `prefix`.
+/// Every file below `directory`, with `prefix` before its path.
 fn files_of(directory: &Path, prefix: &str) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).expect("a directory") {
@@ -93,7 +93,7 @@ fn an_archive_is_what_its_directory_is() {
     }
 }
 
-/// With the embedder that knows words only: the numbers hold without the model.
+/// With the embedder that knows only words: the numbers hold without the model.
 #[tokio::test]
 async fn every_project_is_evaluated_without_editing_a_file() {
     use uptake::{
@@ -107,14 +107,14 @@ async fn every_project_is_evaluated_without_editing_a_file() {
         (Format::DialogflowEs, 1.0, 1.0),
         (Format::Clu, 1.0, 1.0),
         (Format::DialogflowCx, 1.0, 1.0),
-        // Its examples have no words for their slots, which this embedder cannot do without.
+        // Its examples have no words for their slots, which this embedder needs.
         (Format::Lex, 1.0, 0.0),
         (Format::Snips, 1.0, 1.0),
     ] {
         import_to(format, &source(format), &root.path().join(format.name())).expect("it is imported");
         let cases = fs::read_to_string(root.path().join(format.name()).join("cases.jsonl")).expect("it has cases");
         let snapshot = snapshot(root.path().to_owned(), format.name(), embedder()).await;
-        // This embedder knows too little of what is meant for a bar to mean anything.
+        // This embedder knows too little about meaning for a threshold to make sense.
         let turns = UnderstandOptions { in_scope: 0.5, ..UnderstandOptions::default() };
         let understander = Understander::new(turns, embedder(), Vec::new());
         let cases = Cases::parse("cases.jsonl", &cases);

@@ -1,11 +1,11 @@
-//! Projects as they are found in the wild: older files, and what tutorials do not show.
+//! Projects as found in the wild: older files, and features that tutorials do not show.
 
 use std::{fs, path::Path};
 
 use serde_json::Value;
 use uptake::import::{Format, ImportOptions, Report, import};
 
-/// Imports these files; the report, and the module's file of this name.
+/// Imports these files; returns the report, and the module's files by name.
 fn imported(format: Format, files: &[(&str, &str)]) -> (Report, impl Fn(&str) -> String + use<>) {
     let (from, into) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     for (name, text) in files {
@@ -24,7 +24,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// The function's properties and required ones.
+/// The function's properties, and the required ones.
 fn slots(schema: &str, function: &str) -> (Vec<String>, Vec<String>) {
     let schema = json(schema);
     let functions = schema.as_array().expect("a list");
@@ -71,7 +71,7 @@ fn a_form_hangs_on_the_intent_right_before_it() {
         assert_eq!(slots(&schema, interruption).0, Vec::<String>::new(), "{interruption}");
     }
     assert!(read("module.toml").contains("How many people will come?"));
-    // What Duckling finds is found by our own recognizers.
+    // Entities of Duckling are found by our own recognizers.
     assert!(read("recognizers.json").contains("number"), "{}", read("recognizers.json"));
     let said: Vec<&str> = report.entries.iter().map(|entry| entry.what.as_str()).collect();
     assert!(said.contains(&"an utterance of `faq`"), "{said:?}");

@@ -25,7 +25,7 @@ use uptake::{
 use super::{Silent, asking, call, calling, forecast, options, server, soon};
 use crate::support::Service;
 
-/// The client's half; the library's TLS needs a provider even where there is no TLS.
+/// The client's transport; the library needs a TLS provider even without TLS.
 pub(super) fn transport(url: &str) -> impl Transport<RoleClient> + use<> {
     rustls::crypto::ring::default_provider().install_default().ok();
     StreamableHttpClientTransport::with_client(
@@ -114,7 +114,7 @@ async fn two_clients_at_once_in_either_protocol() {
     soon(listening.serving).await.unwrap();
 }
 
-/// The tools are at the service's own address too, behind the same layers and under the same limit.
+/// The tools are also at the service's own address, behind the same layers and limits.
 #[tokio::test]
 async fn the_service_has_the_tools_beside_its_routes() {
     let service = Service::with(&["weather"], HttpOptions { max_in_flight: 1, ..limits() });
@@ -134,7 +134,7 @@ async fn the_service_has_the_tools_beside_its_routes() {
     serving.abort();
 }
 
-/// A page that somebody opened in a browser must not reach a server on the same machine.
+/// A foreign page in a browser must not reach a server on the same machine.
 #[tokio::test]
 async fn pages_of_others_are_kept_out() {
     let service = Service::new(&["weather"]);
@@ -191,7 +191,7 @@ async fn what_is_no_request_is_refused() {
         let (found, answer) = ask(address, &request).await;
         assert_eq!(found, status, "{}: {answer}", &request[..request.len().min(200)]);
     }
-    // Who begins in the middle is answered too: no request leans on one before it.
+    // Requests without a handshake are answered too: no request depends on an earlier one.
     let (status, answer) = ask(address, &post(host, &understand(&json!({})))).await;
     assert!(status == 200 && answer.contains("get_n_day_forecast"), "{answer}");
 }
@@ -217,7 +217,7 @@ async fn a_running_call_is_answered_after_a_signal_to_stop() {
     let (begun, rest) = request.split_at(request.len() - 5);
     let mut stream = TcpStream::connect(listening.address).await.unwrap();
     stream.write_all(begun.as_bytes()).await.unwrap();
-    // The server has read what there is of the other request once it has answered this one.
+    // After answering this request the server has also read the sent part of the other one.
     ask(listening.address, &post("host: localhost\r\n", PING)).await;
     listening.stop.send(()).unwrap();
     while TcpStream::connect(listening.address).await.is_ok() {

@@ -1,4 +1,5 @@
-//! The tools as clients reach them: the SDK's own client where it can ask for what is tested, bytes where it cannot.
+//! The tools as clients reach them: with the SDK's own client where it can send the request, with raw bytes where it
+//! cannot.
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,12 +28,12 @@ mod http;
 mod stdio;
 mod tools;
 
-/// Until something that never comes fails the test.
+/// Waiting this long for something fails the test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 type Client = RunningService<RoleClient, ()>;
 
-/// Offers these fixtures: by name, or whatever is under the root if none is named.
+/// Offers these fixtures by name, or everything under the root if none is named.
 pub(crate) fn options(named: &[&str]) -> McpOptions {
     let names = named.iter().map(|name| ModuleName::new(name).expect("a name")).collect();
     McpOptions { offer: Offer::of(names), local: false }
@@ -45,7 +46,7 @@ pub(crate) fn server(service: &Service, options: McpOptions) -> McpServer {
     McpServer::new(snapshots, understander, app.turns.clone(), tokens, options, Arc::new(app.running().clone()))
 }
 
-/// Modules, and what asks these model servers about them.
+/// The modules, with a service that asks these model servers.
 fn asking(modules: &[&str], servers: Vec<Server>) -> Service {
     Service::asking(modules, HttpOptions::default(), UnderstandOptions::default(), servers)
 }
@@ -67,14 +68,14 @@ async fn call(client: &Client, tool: &str, arguments: Value) -> CallToolResult {
     client.call_tool(calling(tool, arguments)).await.expect("a result")
 }
 
-/// The words of a result, of which there is one block.
+/// The text of a result, which has one block.
 #[track_caller]
 fn words(result: &CallToolResult) -> &str {
     assert_eq!(result.content.len(), 1, "{result:?}");
     &result.content[0].as_text().expect("text").text
 }
 
-/// What an unsuccessful call says.
+/// The text of an unsuccessful call.
 #[track_caller]
 fn refusal(result: &CallToolResult) -> &str {
     assert_eq!((result.is_error, &result.structured_content), (Some(true), &None), "{result:?}");
@@ -86,7 +87,7 @@ fn forecast() -> Value {
            "now": "2026-03-01T09:00:00+00:00[UTC]"})
 }
 
-/// A model server that hears a question and never answers it: tells when it has heard it, and when the asker left.
+/// A model server that receives a question and never answers; signals when it arrives, and when the client leaves.
 struct Silent {
     servers: Vec<Server>,
     heard: oneshot::Receiver<()>,
@@ -104,7 +105,7 @@ impl Silent {
             let mut buffer = [0; 1 << 16];
             let _ = stream.read(&mut buffer).await;
             hear.send(()).ok();
-            // Reads on until the other end is closed.
+            // Reads until the other end is closed.
             while stream.read(&mut buffer).await.is_ok_and(|read| read > 0) {}
             leave.send(()).ok();
             stream.shutdown().await.ok();

@@ -13,7 +13,7 @@ use tokio::{
 use super::{calling, forecast, soon, words};
 use crate::support::fixture;
 
-/// Started in an empty directory, with no settings but ours and the embedder that needs no model.
+/// Started in an empty directory, with only our settings and the embedder that needs no model.
 struct Started {
     process: Child,
     stdin: Option<ChildStdin>,
@@ -47,7 +47,7 @@ fn start(arguments: &[&str]) -> Started {
 }
 
 impl Started {
-    /// The exit code, what is still on stdout, and stderr.
+    /// The exit code, the rest of stdout, and stderr.
     async fn end(mut self) -> (Option<i32>, String, String) {
         let (mut out, mut err) = (String::new(), String::new());
         if let Some(mut stdout) = self.stdout.take() {
@@ -138,7 +138,7 @@ async fn garbage_is_survived_and_stdout_holds_messages_only() {
     assert_eq!(started.end().await.0, Some(0));
 }
 
-/// What came before the end is answered before the end.
+/// Requests that arrive before the end of input are answered before the end.
 #[tokio::test]
 async fn the_end_of_input_ends_it() {
     let mut started = start(&[&weather()]);

@@ -1,4 +1,4 @@
-//! Each tool, each way to ask for it wrongly.
+//! Each tool, and each wrong way to call it.
 
 use rmcp::{
     model::{ErrorCode, ReadResourceRequestParams},
@@ -51,7 +51,7 @@ async fn one_module_need_not_be_named() {
     assert!(understand.input_schema["properties"].get("strategy").is_none());
 }
 
-/// Every answer fits the schema that its tool declares: clients check that.
+/// Every answer matches the schema that its tool declares, which clients check.
 #[tokio::test]
 async fn answers_fit_their_schemas() {
     let service = Service::new(&["weather", "openai"]);
@@ -115,7 +115,7 @@ async fn an_utterance_becomes_a_call() {
     assert!(candidates.iter().all(|found| found["function"] == "get_current_weather"), "{answer}");
 }
 
-/// The same answer as over HTTP, so that one description of it serves both.
+/// The same answer as over HTTP, so that one description serves both.
 #[tokio::test]
 async fn a_reply_goes_on_with_the_state_of_the_answer_before() {
     let service = Service::new(&["weather", "openai"]);
@@ -221,7 +221,7 @@ async fn what_is_wrong_with_a_call_is_a_result_that_says_so() {
         assert!(text.contains(expected), "{tool} {arguments}: {text}");
         assert!(text.chars().count() <= 501, "{text}");
     }
-    // Null is as good as absent, as many models write it.
+    // Null counts as absent, since many models write it.
     let result = call(&client, "understand", weather(json!({"now": null, "functions": null, "strategy": null}))).await;
     assert_eq!(result.is_error, Some(false));
 }
@@ -245,7 +245,7 @@ async fn what_a_model_server_says_when_it_fails_stays_here() {
     assert_eq!(refusal(&result), "the model server failed; try strategy `local`");
     assert_eq!(failing.served(), 1);
 
-    // A server that was started to ask nobody asks nobody.
+    // A server that was started to ask no model server asks none.
     let local = McpOptions { local: true, ..options(&["weather"]) };
     let client = super::client(server(&service, local)).await;
     let result = call(&client, "understand", asked).await;
@@ -281,12 +281,12 @@ async fn a_cancelled_call_asks_on_no_more() {
     let client = client(server(&service, options(&["weather"]))).await;
     let asked = json!({"utterance": "how cold will it be in seattle", "strategy": "tools"});
     let peer = client.peer().clone();
-    // A caller that gives up tells the server so.
+    // A caller that gives up tells the server.
     let calling = tokio::spawn(async move { peer.call_tool_once(calling("understand", asked)).await });
     soon(heard).await.unwrap();
     calling.abort();
     soon(left).await.unwrap();
-    // The conversation goes on.
+    // The conversation continues.
     assert_eq!(call(&client, "understand", forecast()).await.is_error, Some(false));
 }
 

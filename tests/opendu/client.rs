@@ -1,6 +1,6 @@
-//! A small client of either generation, which asks in the order of the real ones and believes only what it finds in
-//! what it sent: utterances lower-cased and trimmed, SKILL first, then SLOT for each decision with the decision's own
-//! utterance, BINARY while a yes-or-no question is open; any status but 200 is an empty answer.
+//! A small client of either generation, which sends requests in the order of the real ones and accepts only values that
+//! it finds in what it sent: utterances lower-cased and trimmed, SKILL first, then SLOT for each decision with the
+//! decision's own utterance, BINARY while a yes-or-no question is open; any status but 200 counts as an empty answer.
 
 use std::fmt::Write as _;
 
@@ -14,13 +14,13 @@ pub(super) enum Generation {
     Older,
 }
 
-/// What the bot has just said.
+/// The bot's last utterance.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Prompt {
     pub(super) text: &'static str,
     /// The frame that it is busy with, and the slot that it asks for.
     pub(super) expects: Option<(&'static str, Option<&'static str>)>,
-    /// It is a yes-or-no question.
+    /// Whether it is a yes-or-no question.
     pub(super) is_question: bool,
 }
 
@@ -28,12 +28,12 @@ pub(super) struct Client<'a> {
     pub(super) service: &'a Service,
     pub(super) module: &'static str,
     pub(super) generation: Generation,
-    /// The slots of each frame, as the client knows them from its own definition of the bot.
+    /// The slots of each frame, from the client's own definition of the bot.
     pub(super) frames: &'static [(&'static str, &'static [&'static str])],
 }
 
 impl Client<'_> {
-    /// What it understands of what a person says to `prompt`, for people to read.
+    /// The client's understanding of a reply to `prompt`, for people to read.
     pub(super) async fn hear(&self, prompt: Prompt, said: &str) -> String {
         let utterance = said.to_lowercase().trim().to_owned();
         let mut told = format!("bot: {}\nperson: {said}\n", prompt.text);

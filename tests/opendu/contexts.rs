@@ -1,4 +1,4 @@
-//! What was just asked for changes what is understood.
+//! A pending question changes what is understood.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ async fn a_short_answer_is_read_against_what_was_asked_for() {
     }
     // Nothing was asked for.
     assert_eq!(owner("two", json!({})).await["owner"], Value::Null);
-    // What asks for something else, asks back or answers a yes-or-no question is no value.
+    // A request for something else, a question, or an answer to a yes-or-no question is not a value.
     for said in ["who painted the mona lisa", "i don't know", "yes", "what do you mean?"] {
         let element = owner(said, expects("me.test.FoodOrdering", "note")).await;
         assert_ne!(element["owner"], "me.test.FoodOrdering", "{said}: {element}");

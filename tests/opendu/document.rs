@@ -1,4 +1,4 @@
-//! What is asked and answered fits what the document says of it.
+//! Requests and answers match the OpenAPI document.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Clients of `OpenDU`, of both generations: every rule of their protocol, and a whole dialogue as they lead it.
+//! Clients of `OpenDU`, of both generations: every rule of their protocol, and a whole dialogue.
 
 mod client;
 mod contexts;

@@ -1,5 +1,5 @@
-//! A dialogue with the restaurant that ships, with the bundled model and no model server, led by a client of either
-//! generation. What each would have understood lies in `tests/fixtures/opendu/`, for people to read.
+//! A dialogue with the shipped restaurant module, with the bundled model and no model server, led by a client of either
+//! generation. What each understood is in `tests/fixtures/opendu/`, for people to read.
 
 use super::client::{Client, Generation, Prompt};
 use crate::{

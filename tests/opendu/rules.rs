@@ -1,4 +1,4 @@
-//! Each rule of the protocol by itself, over a module such as those that `OpenDU`'s clients name.
+//! Each rule of the protocol by itself, with a module named as `OpenDU` clients name theirs.
 
 use serde_json::{Value, json};
 
@@ -261,14 +261,14 @@ async fn what_can_be_answered_of_another_frame_is() {
         json!({"mode": "SLOT", "utterance": "order two pizzas with chili for six people", "targetFrame": frame,
             "slots": slots, "candidates": candidates})
     };
-    // A frame that the module does not have, nested or the system's, with a slot that only one function has.
+    // A frame that the module does not have, nested or of the system, with a slot that only one function has.
     for frame in ["me.test.Dish", "io.opencui.core.PagedSelectable", "", "FoodOrdering"] {
         assert_eq!(answer(slot(frame, json!(["dish"]), json!({}))).await["dish"], values(&["pizzas"]), "{frame}");
     }
-    // A slot of another frame beside the frame's own.
+    // A slot of another frame in addition to the frame's own.
     let found = answer(slot("me.test.TableBooking", json!(["people", "spice"]), json!({}))).await;
     assert_eq!(found["spice"], values(&["chili"]), "{found}");
-    // A slot that nobody has, which the client's recognizers know.
+    // An unknown slot, which the client's recognizers have found.
     let found = answer(slot("io.opencui.core.Any", json!(["guests"]), json!({"guests": ["six people"]}))).await;
     assert_eq!(found, json!({"guests": values(&["six people"])}));
     assert_eq!(answer(slot("nobody", json!(["nothing"]), json!({}))).await, json!({}));

@@ -1,4 +1,5 @@
-//! With a model server: asked for what is in doubt, in one small question, and believed only where it can be.
+//! With a model server: asked only in case of doubt, with one small question, and trusted only where the answer can be
+//! checked.
 
 use serde_json::{Value, json};
 use uptake::{http::HttpOptions, llm, understand::UnderstandOptions};
@@ -13,7 +14,7 @@ async fn over(replies: Vec<Reply>) -> (Service, ModelServer) {
     let servers = llm::connect(&server.options()).expect("usable options");
     let turns = UnderstandOptions { retries: 0, ..UnderstandOptions::default() };
     let service = Service::asking(&["weather"], HttpOptions::default(), turns, servers);
-    // The fixture itself never asks.
+    // The fixture itself never asks a server.
     service.write("weather", "module.toml", "");
     (service, server)
 }

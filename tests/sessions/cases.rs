@@ -1,4 +1,4 @@
-//! What holds for every store; each case runs over all of them.
+//! What holds for every store; each case runs with all of them.
 #![expect(clippy::unwrap_used, reason = "these are tests, though only the macro says so")]
 
 use std::{sync::Arc, time::Duration};
@@ -102,7 +102,7 @@ async fn writers_at_once_lose_nothing(place: Place) {
     assert_eq!(stored.data, (WRITERS * TURNS).to_string().into_bytes(), "after {conflicts} conflicts");
 }
 
-/// Adds one so many times, again where somebody else was faster; how often that was.
+/// Adds one this many times, retrying after conflicts; returns the number of conflicts.
 async fn count_up(store: Arc<dyn Store>, turns: u64) -> u64 {
     let (name, mut done, mut conflicts) = (id("counter"), 0, 0);
     while done < turns {
@@ -145,7 +145,7 @@ async fn what_is_deleted_stays_deleted(place: Place) {
     assert_eq!(replica.delete(&name, now()).await, Ok(true));
     assert_eq!(store.save(&name, Some(revision), b"y".to_vec(), expires, now()).await, Err(StoreError::Conflict));
     assert_eq!(store.load(&name, now()).await, Ok(None));
-    // A turn that began before must not fit the next session of that name either.
+    // A turn that began earlier must not match the next session of that name either.
     let next = replica.save(&name, None, b"z".to_vec(), expires, now()).await.unwrap();
     assert_ne!(next, revision);
     assert_eq!(store.save(&name, Some(revision), b"y".to_vec(), expires, now()).await, Err(StoreError::Conflict));
@@ -168,7 +168,7 @@ async fn a_sweep_removes_what_is_expired_and_nothing_else(place: Place) {
     let (one, other) = tokio::join!(store.sweep(later), replica.sweep(later));
     assert_eq!(one.unwrap() + other.unwrap(), EXPIRED as u64);
     assert_eq!(store.sweep(later).await, Ok(0));
-    // Read as of the start: what is gone is gone, and not only expired.
+    // Read as of the start: deleted sessions are really gone, and not only expired.
     assert_eq!(store.load(&id("s0"), start).await, Ok(None));
     for index in EXPIRED..EXPIRED + 7 {
         assert!(store.load(&id(&format!("s{index}")), later).await.unwrap().is_some());
@@ -205,7 +205,7 @@ async fn turns_of_one_session_follow_each_other(place: Place) {
 async fn a_turn_that_takes_too_long_makes_the_next_one_busy(place: Place) {
     let sessions = place.sessions(&SessionOptions { wait_ms: 50, ..SessionOptions::default() });
     let long = place.sessions(&SessionOptions::default());
-    // The tables may take longer to make than this turn waits.
+    // Making the tables may take longer than this turn waits.
     long.begin(&id("a")).await.unwrap().commit("x").await.unwrap();
     let held = sessions.begin(&id("a")).await.unwrap();
     assert_eq!(sessions.begin(&id("a")).await.err(), Some(StoreError::Busy { waited_ms: 50 }));
@@ -218,7 +218,7 @@ async fn a_turn_that_takes_too_long_makes_the_next_one_busy(place: Place) {
 async fn of_two_replicas_the_slower_turn_conflicts(place: Place) {
     let options = SessionOptions::default();
     let (one, other) = (place.sessions(&options), place.sessions(&options));
-    // Nothing there yet, then something.
+    // First without a session, then with one.
     for _ in 0..2 {
         let (fast, slow) = (one.begin(&id("a")).await.unwrap(), other.begin(&id("a")).await.unwrap());
         assert_eq!(fast.revision, slow.revision);
@@ -257,7 +257,7 @@ async fn sessions_of_an_owner_are_counted(place: Place) {
     assert_eq!(counts, [2, 1, 1, 1, 0, 0, 0]);
 }
 
-/// Neither by number nor by bytes, however many another one begins after its own.
+/// Neither by number nor by bytes, however many sessions another owner begins later.
 async fn an_owner_loses_no_session_to_another(place: Place) {
     let store = place.open();
     let save = async |name: &str, owner: &str, bytes: usize, hour| {
@@ -277,7 +277,7 @@ async fn an_owner_loses_no_session_to_another(place: Place) {
     assert!(store.load(&id("29").of("greedy"), now()).await.unwrap().is_some(), "its oldest have gone");
 }
 
-/// What is remembered of consents and calls: neither by number nor by bytes, and no session is pushed out either.
+/// Memories of consents and calls: neither by number nor by bytes, and no session is evicted either.
 async fn a_greedy_owner_pushes_out_no_memory_of_another(place: Place) {
     let (polite, everybody, greedy) = (Tenant::of_key("polite"), Tenant::everybody(), Tenant::of_key("greedy"));
     let with = |max_memories, max_memory_bytes| {

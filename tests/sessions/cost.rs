@@ -1,4 +1,4 @@
-//! What a turn's read and commit cost: `cargo test --locked sessions::cost -- --ignored --nocapture`.
+//! The cost of a turn's read and commit: `cargo test --locked sessions::cost -- --ignored --nocapture`.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! Turns that were acknowledged are there after `kill -9` in the middle of the load. A short run by default;
-//! `UPTAKE_CRASH_ROUNDS=100 cargo test --locked crash -- --nocapture` is a longer one.
+//! Acknowledged turns survive `kill -9` under load. A short run by default; `UPTAKE_CRASH_ROUNDS=100 cargo test
+//! --locked crash -- --nocapture` is a longer one.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use crate::support::postgres::Cluster;
 const SESSIONS: u64 = 64;
 const TASKS: u64 = 16;
 
-/// Tells the process that is killed where it keeps its sessions.
+/// Tells the process to be killed where to keep its sessions.
 const PLACE: &str = "UPTAKE_CRASH_URL";
 
 fn rounds() -> u64 {
@@ -30,7 +30,7 @@ fn open(url: &str) -> Sessions {
     Sessions::open(&options).expect("options that make sense")
 }
 
-/// Turns done to each session as far as the killed processes told.
+/// Turns in each session, as far as the killed processes acknowledged them.
 type Acknowledged = HashMap<u64, u64>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -46,7 +46,7 @@ async fn postgres_loses_no_acknowledged_turn() {
     println!("PostgreSQL: {}", kill_and_look(&cluster.new_address().await).await);
 }
 
-/// What was done, in words.
+/// A summary in words.
 async fn kill_and_look(url: &str) -> String {
     let mut acknowledged = Acknowledged::new();
     let mut turns = 0;
@@ -64,7 +64,7 @@ async fn kill_and_look(url: &str) -> String {
     format!("{kills} kills, {turns} acknowledged turns of {} sessions, none lost", acknowledged.len())
 }
 
-/// The turns that a process acknowledged, in its order, until it was killed so long after its first one.
+/// The turns that a process acknowledged, in order, until it was killed this long after its first one.
 fn run_and_kill(url: &str, after: Duration) -> Vec<(u64, u64)> {
     let mut process = Command::new(env::current_exe().expect("this executable"))
         .args(["--exact", "sessions::crash::the_process_that_is_killed", "--ignored", "--nocapture"])
@@ -78,7 +78,7 @@ fn run_and_kill(url: &str, after: Duration) -> Vec<(u64, u64)> {
     let mut killer = None;
     let mut line = String::new();
     while output.read_line(&mut line).is_ok_and(|length| length > 0) {
-        // A line that was cut off was never acknowledged to the end.
+        // A line that was cut off was not completely acknowledged.
         if let Some(turn) = line.strip_suffix('\n').and_then(acknowledgement) {
             told.push(turn);
             killer.get_or_insert_with(|| kill_later(process.id(), after));
@@ -93,7 +93,7 @@ fn run_and_kill(url: &str, after: Duration) -> Vec<(u64, u64)> {
 }
 
 fn acknowledgement(line: &str) -> Option<(u64, u64)> {
-    // The test runner may have begun the line.
+    // The test runner may have written the beginning of the line.
     let (session, count) = line.split_once("turn ")?.1.split_once(' ')?;
     Some((session.parse().ok()?, count.parse().ok()?))
 }
@@ -106,7 +106,7 @@ fn kill_later(process: u32, after: Duration) -> thread::JoinHandle<()> {
     })
 }
 
-/// At most the one turn that was under way may be there besides.
+/// At most the one turn in progress may be there in addition.
 async fn compare(url: &str, acknowledged: &Acknowledged) {
     let sessions = open(url);
     for (&session, &count) in acknowledged {
@@ -121,7 +121,7 @@ fn name(session: u64) -> uptake::conversation::store::SessionId {
     id(&format!("session-{session}"))
 }
 
-/// A state that grows, and whose every byte says which turn wrote it.
+/// A state that grows, and in which every byte tells which turn wrote it.
 fn state(turns: u64) -> Vec<u8> {
     format!("{turns};").repeat(usize::try_from(50 + turns % 1_000).expect("small")).into_bytes()
 }
@@ -133,7 +133,7 @@ fn turns_in(data: &[u8]) -> u64 {
     turns
 }
 
-/// Not a test: what the tests above run and kill. Does turns until then.
+/// Not a test: the process that the tests above run and kill. It does turns until then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "is run, and killed, by others"]
 async fn the_process_that_is_killed() {

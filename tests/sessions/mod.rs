@@ -1,4 +1,4 @@
-//! Where conversations are kept: what holds for every store, and what holds for one.
+//! Session stores: what holds for every store, and what holds for one.
 
 mod cases;
 mod cost;
@@ -16,7 +16,7 @@ use uptake::conversation::store::{
 
 use crate::support::postgres::Cluster;
 
-/// Somewhere that sessions can be kept, to be opened any number of times.
+/// A place for sessions, which can be opened any number of times.
 enum Place {
     Memory(Arc<Memory>),
     Sqlite(TempDir),
@@ -36,7 +36,7 @@ impl Place {
         Some(Self::Postgres(Cluster::shared(test)?.database().await))
     }
 
-    /// As another process, or the same after a restart, would.
+    /// Opens it like another process, or like the same one after a restart.
     fn open(&self) -> Arc<dyn Store> {
         match self {
             Self::Memory(memory) => memory.clone(),

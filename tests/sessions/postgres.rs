@@ -1,4 +1,4 @@
-//! What holds for the server.
+//! What holds for the PostgreSQL store.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::id;
 use crate::support::postgres::Cluster;
 
 fn open(url: &StoreUrl) -> Sessions {
-    // A server that starts again may take its time on a busy machine.
+    // A restarting server may take its time on a busy machine.
     let options = SessionOptions { url: url.clone(), wait_ms: 30_000, ..SessionOptions::default() };
     Sessions::open(&options).expect("options that make sense")
 }
@@ -67,7 +67,7 @@ async fn a_server_that_is_away_is_an_error_until_it_is_back() {
     let error = sessions.begin(&id("a")).await.err();
     assert!(matches!(error, Some(StoreError::Unavailable(_))), "{error:?}");
     cluster.start_again();
-    // Ready when this is answered.
+    // The tables are ready once this is answered.
     open(&url).read(&id("a")).await.unwrap();
     for _ in 0..50 {
         if sessions.begin(&id("a")).await.is_ok() {
@@ -88,7 +88,7 @@ async fn a_url_may_ask_for_tls_and_for_its_certificate_to_be_checked() {
         "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE datname LIKE 'd%' AND ssl";
     assert!(sqlx::query_scalar::<_, i64>(encrypted).fetch_one(&mut connection).await.unwrap() > 0);
     let (without_authority, _) = address.split_once("&sslrootcert").unwrap();
-    // Another name than the certificate's, and an authority that nobody here knows.
+    // A name that is not in the certificate, and an authority that is not trusted here.
     for wrong in [address.replace("@localhost", "@127.0.0.1"), without_authority.to_owned()] {
         assert_is_not_believed(&wrong).await;
     }
@@ -96,7 +96,7 @@ async fn a_url_may_ask_for_tls_and_for_its_certificate_to_be_checked() {
     assert_is_not_believed(&expired.address("postgres")).await;
 }
 
-/// At once, and with the reason.
+/// Fails at once, and with the reason.
 async fn assert_is_not_believed(address: &str) {
     let options = SessionOptions { url: StoreUrl::new(address), wait_ms: 30_000, ..SessionOptions::default() };
     let error = Sessions::open(&options).expect("an address").begin(&id("a")).await.err();
@@ -117,7 +117,7 @@ async fn tables_of_a_newer_version_are_left_alone() {
     assert!(matches!(error, Some(StoreError::Newer { found: 2, known: 1, .. })), "{error:?}");
 }
 
-/// Nobody listens there; what is said of it names the host and not the password.
+/// No server listens there; the error names the host and not the password.
 #[tokio::test]
 async fn passwords_are_in_no_error() {
     let url = StoreUrl::new("postgres://jane:pa55word@127.0.0.1:1/uptake");

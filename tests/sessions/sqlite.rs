@@ -1,4 +1,4 @@
-//! What holds for the file.
+//! What holds for the SQLite store.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -117,7 +117,7 @@ async fn the_file_of_something_else_is_left_alone() {
     }
 }
 
-/// Turns that were answered into a file that nobody finds again would be lost.
+/// Turns acknowledged into a deleted file would be lost.
 #[tokio::test]
 async fn a_deleted_file_is_noticed() {
     let directory = tempfile::tempdir().unwrap();
@@ -135,7 +135,7 @@ async fn a_deleted_file_is_noticed() {
     assert_eq!(other.data, b"after");
 }
 
-/// One waits, and those after it do not wait as long one after the other.
+/// The first one waits, and later ones do not wait just as long one after the other.
 #[tokio::test]
 async fn a_locked_file_holds_nobody_up_but_the_first() {
     let directory = tempfile::tempdir().unwrap();
@@ -154,7 +154,7 @@ async fn a_locked_file_holds_nobody_up_but_the_first() {
     sessions.begin(&id("b")).await.unwrap().commit("y").await.unwrap();
 }
 
-/// Whoever can write to the file but has no key.
+/// An attacker who can write to the file but has no key.
 #[tokio::test]
 async fn a_row_without_encryption_is_refused_beside_those_with() {
     let directory = tempfile::tempdir().unwrap();
@@ -188,7 +188,7 @@ async fn sessions_that_rest_make_room() {
             sessions.begin(&id(&number.to_string())).await.unwrap().commit("x".repeat(100)).await.unwrap();
             tokio::time::sleep(std::time::Duration::from_millis(3)).await;
         }
-        // Used again: the first one rests no longer than the last.
+        // Used again, so that the first one is not the longest unused.
         sessions.begin(&id("0")).await.unwrap().commit("x".repeat(100)).await.unwrap();
         assert_eq!(
             sessions.take_once(&Tenant::everybody(), "spent", std::time::Duration::from_secs(60)).await,

@@ -1,6 +1,7 @@
-//! A proxy that breaks connections in the ways in which networks and servers do, switched while it runs.
+//! A proxy that breaks connections as networks and servers do; the fault can be changed while it runs.
 //!
-//! Our own: the libraries that offer one cannot reset a connection, which is what a killed server looks like.
+//! A proxy of our own, since the available libraries cannot reset a connection, which is what a killed server looks
+//! like.
 
 use std::{
     net::SocketAddr,
@@ -22,15 +23,15 @@ use tokio::{
 pub(crate) enum Fault {
     /// Everything passes.
     None,
-    /// Nobody answers: the connection stands, and no byte comes back.
+    /// No answer: the connection stays open, and no byte comes back.
     Stall,
-    /// The connection is reset when the request is there, as by a server that was killed.
+    /// The connection is reset after the request, as by a killed server.
     Reset,
     /// The answer ends in the middle.
     Cut,
     /// The answer comes a few bytes at a time, too slowly.
     Drip,
-    /// Each fourth byte of the answer's body is another one.
+    /// Every fourth byte of the answer's body is changed.
     Garble,
 }
 
@@ -47,7 +48,7 @@ pub(crate) struct FaultProxy {
 #[derive(Debug)]
 struct Switch {
     fault: AtomicU8,
-    /// Requests that came and that nobody answers.
+    /// Number of requests that arrived and get no answer.
     stalled: watch::Sender<usize>,
 }
 
@@ -67,19 +68,19 @@ impl FaultProxy {
         Self { base_url, switch }
     }
 
-    /// From now on, for requests that come.
+    /// Applies to requests from now on.
     pub(crate) fn set(&self, fault: Fault) {
         self.switch.fault.store(fault as u8, Ordering::SeqCst);
     }
 
-    /// Waits until so many requests have come that nobody answers.
+    /// Waits until this many requests have arrived that get no answer.
     pub(crate) async fn stalls(&self, count: usize) {
         let mut stalled = self.switch.stalled.subscribe();
         stalled.wait_for(|stalled| *stalled >= count).await.expect("the proxy is there");
     }
 }
 
-/// One connection: each request is passed on, and its answer given back with the fault that is set by then.
+/// One connection: passes on each request, and returns its answer with the current fault.
 async fn pass(mut client: TcpStream, target: SocketAddr, switch: Arc<Switch>) -> Option<()> {
     loop {
         let request = message(&mut client).await?;
@@ -90,7 +91,7 @@ async fn pass(mut client: TcpStream, target: SocketAddr, switch: Arc<Switch>) ->
                 std::future::pending::<()>().await;
             }
             Fault::Reset => {
-                // No orderly end: what is unsent is thrown away, and the other side gets a reset.
+                // Not an orderly end: unsent data is discarded, and the other side gets a reset.
                 client.set_zero_linger().ok()?;
                 return None;
             }

@@ -1,4 +1,4 @@
-//! The genuine `llama-server`, with the small model of `tests/fixtures/llama` or a real one, where they can be had.
+//! The real `llama-server`, with the small model of `tests/fixtures/llama` or a real one, if available.
 
 use std::{
     env,
@@ -13,15 +13,15 @@ use uptake::llm::LlmOptions;
 
 use super::fixture;
 
-/// Stopped when it is dropped.
+/// Stopped when dropped.
 pub(crate) struct LlamaServer {
     process: Child,
     port: u16,
 }
 
 impl LlamaServer {
-    /// `None`, and a line that no test runner hides, where there is no server. With `UPTAKE_NEEDS_LLAMA_SERVER` set (as
-    /// CI does) that is a failure.
+    /// `None`, with a message that no test runner hides, if there is no server. With `UPTAKE_NEEDS_LLAMA_SERVER` set
+    /// (as in CI) that is a failure.
     pub(crate) async fn start(test: &str) -> Option<Self> {
         Self::start_with(test, fixture("llama/model.gguf"), 4).await
     }
@@ -75,7 +75,7 @@ impl LlamaServer {
     pub(crate) fn options(&self) -> LlmOptions {
         LlmOptions {
             base_url: Some(format!("http://127.0.0.1:{}", self.port)),
-            // What the small model has not said by then it never will.
+            // The small model never says anything useful after this many tokens.
             max_tokens: Some(160),
             probe: false,
             ..LlmOptions::default()
@@ -85,16 +85,16 @@ impl LlamaServer {
 
 impl Drop for LlamaServer {
     fn drop(&mut self) {
-        // Killed already is as good.
+        // It may have been killed already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Fails where the test must run, else says that it does not.
+/// Fails if the test must run, or else reports that it is skipped.
 fn skip(test: &str, what: &str, must: &str, fetch: &str) {
     assert!(env::var_os(must).is_none(), "{test} needs a {what}: {fetch} fetches it");
-    // Straight to the terminal: what goes through the test runner is shown of failures only.
+    // Written straight to the terminal: the test runner shows captured output of failures only.
     let _ = writeln!(std::io::stderr(), "\n*** SKIPPED: {test}: there is no {what} here; {fetch} fetches it ***\n");
 }
 

@@ -1,4 +1,4 @@
-//! What the service logs, in memory.
+//! Captures the service's log in memory.
 
 use std::{
     io,
@@ -8,14 +8,14 @@ use std::{
 use tracing::{Dispatch, Level, subscriber::DefaultGuard};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Cheap to clone; clones share.
+/// Clones are cheap and share the log.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
-/// Hears what this thread logs, until it is dropped.
+/// Captures what this thread logs, until dropped.
 pub(crate) struct Listening {
     _here: DefaultGuard,
-    /// Where there is one listener only, a thread without one that comes first says for all that nobody listens.
+    /// With a single dispatcher, a thread without one that logs first would disable events for all.
     _another: Dispatch,
 }
 

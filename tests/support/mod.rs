@@ -1,4 +1,4 @@
-//! A service in this process, asked without a network; modules in temporary directories; golden files.
+//! A service in this process, used without a network; modules in temporary directories; golden files.
 
 pub(crate) mod fault_proxy;
 pub(crate) mod llama_server;
@@ -40,12 +40,12 @@ use uptake::{
 /// Longer than anything takes, however slow the machine is.
 const SLOW_MS: u64 = 600_000;
 
-/// The fixtures' own files, as they lie in the repository.
+/// A fixture's file in the repository.
 pub(crate) fn fixture(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path)
 }
 
-/// A modules root of its own and a service over it, with the embedder that needs no model.
+/// A modules root and a service with it, with the embedder that needs no model.
 pub(crate) struct Service {
     pub(crate) app: AppState,
     router: Router,
@@ -53,7 +53,7 @@ pub(crate) struct Service {
     directory: TempDir,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -100,13 +100,13 @@ impl Service {
         Self::over(&fixture("modules"), modules, embedder(), options, turns, servers)
     }
 
-    /// With the named modules of those that ship, and this embedder.
+    /// With the named shipped modules, and this embedder.
     pub(crate) fn shipping(modules: &[&str], embedder: SharedEmbedder) -> Self {
         let (options, turns) = (HttpOptions::default(), UnderstandOptions::default());
         Self::over(&shipped(), modules, embedder, options, turns, Vec::new())
     }
 
-    /// With the named modules of those that ship, and conversations that are kept so.
+    /// With the named shipped modules, and these conversations.
     pub(crate) fn keeping(modules: &[&str], embedder: SharedEmbedder, conversations: Conversations) -> Self {
         let (options, turns) = (HttpOptions::default(), UnderstandOptions::default());
         Self::made(&shipped(), modules, embedder, options, turns, Vec::new(), conversations)
@@ -123,7 +123,7 @@ impl Service {
         Self::made(from, modules, embedder, options, turns, servers, in_memory())
     }
 
-    /// With the named modules of a directory, and all else as it is given.
+    /// With the named modules of a directory, and everything else as given.
     pub(crate) fn made(
         from: &Path,
         modules: &[&str],
@@ -156,19 +156,19 @@ impl Service {
         Self { router: router(app.clone(), None), app, directory }
     }
 
-    /// Writes a file of a module, over the one that is there.
+    /// Writes a file of a module, replacing an existing one.
     pub(crate) fn write(&self, module: &str, file: &str, text: &str) {
         let directory = self.root().join(module);
         fs::create_dir_all(&directory).expect("a module's directory");
         fs::write(directory.join(file), text).expect("a module's file");
     }
 
-    /// Where its modules are.
+    /// Its modules directory.
     pub(crate) fn root(&self) -> PathBuf {
         self.directory.path().join("modules")
     }
 
-    /// The response with its body unread. Who asks is on this machine if the request does not say otherwise.
+    /// The response with its body unread. The caller is on this machine unless the request says otherwise.
     pub(crate) async fn open(&self, mut request: Request<Body>) -> Response {
         if request.extensions().get::<Peer>().is_none() {
             request.extensions_mut().insert(Peer(Ipv4Addr::LOCALHOST.into()));
@@ -197,7 +197,7 @@ impl Service {
     }
 }
 
-/// With time limits that a slow and busy machine meets, where the test set none of its own.
+/// Raises time limits that the test did not set, for slow and busy machines.
 fn patient(options: HttpOptions, turns: UnderstandOptions) -> (HttpOptions, UnderstandOptions) {
     let or_slow = |given: u64, default: u64| if given == default { SLOW_MS } else { given };
     let (usual, usual_turns) = (HttpOptions::default(), UnderstandOptions::default());
@@ -205,7 +205,7 @@ fn patient(options: HttpOptions, turns: UnderstandOptions) -> (HttpOptions, Unde
     let body_ms = or_slow(options.body_ms, usual.body_ms);
     let shutdown_ms = or_slow(options.shutdown_ms, usual.shutdown_ms);
     let deadline_ms = or_slow(turns.deadline_ms, usual_turns.deadline_ms);
-    // Most tests look at the call that comes back, whatever tools the request brings.
+    // Most tests look at the returned call, whatever tools the request offers.
     let chat = ChatOptions { calls: ChatCalls::Always, ..options.chat };
     (HttpOptions { timeout_ms, body_ms, shutdown_ms, chat, ..options }, UnderstandOptions { deadline_ms, ..turns })
 }
@@ -242,7 +242,7 @@ pub(crate) fn golden(path: &str, actual: &str) {
 /// [`golden`] for a part of a file, between `<!-- NAME -->` and `<!-- /NAME -->`.
 #[track_caller]
 pub(crate) fn golden_block(path: &str, name: &str, actual: &str) {
-    // Tests of one file write one after the other.
+    // Tests of one file must write one after the other.
     static WRITING: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _writing = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -253,7 +253,7 @@ pub(crate) fn golden_block(path: &str, name: &str, actual: &str) {
     golden(path, &format!("{before}{open}{actual}{close}{after}"));
 }
 
-/// A module of `root`, compiled by this embedder; its vectors are not kept.
+/// A module of `root`, compiled with this embedder; its vectors are not kept.
 pub(crate) async fn snapshot(root: PathBuf, module: &str, embedder: SharedEmbedder) -> Arc<Snapshot> {
     let index = tempfile::tempdir().expect("a directory for the index");
     let options = ModulesOptions { root, index: index.path().to_owned(), ..ModulesOptions::default() };
@@ -261,7 +261,7 @@ pub(crate) async fn snapshot(root: PathBuf, module: &str, embedder: SharedEmbedd
     snapshots.fresh(&ModuleName::new(module).expect("a name")).await.expect("the module loads")
 }
 
-/// Conversations that nothing is left of.
+/// Conversations kept in memory.
 pub(crate) fn in_memory() -> Conversations {
     let sessions = SessionOptions { url: StoreUrl::new("memory:"), ..SessionOptions::default() };
     Conversations::open(&sessions, &ConversationOptions::default()).expect("good options")
@@ -272,7 +272,7 @@ pub(crate) fn embedder() -> SharedEmbedder {
     Arc::new(Hashed::new(&HashedOptions::default()))
 }
 
-/// Where the modules that ship are.
+/// The directory of the shipped modules.
 pub(crate) fn shipped() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("modules")
 }

@@ -1,4 +1,4 @@
-//! A model server on a port of this machine that answers with what it was given.
+//! A model server on a port of this machine that sends prepared answers.
 
 use std::sync::{
     Arc, Mutex,
@@ -9,7 +9,7 @@ use axum::{Router, body::Body, extract::State, http::StatusCode, response::Respo
 use serde_json::{Value, json};
 use uptake::llm::LlmOptions;
 
-/// What a server may send: a status, a content type, and bytes.
+/// An answer: a status, a content type, and bytes.
 pub(crate) type Reply = (u16, &'static str, Vec<u8>);
 
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub(crate) struct ModelServer {
     shared: Arc<Shared>,
 }
 
-/// From the number of a request and its body to its answer.
+/// Maps the number of a request and its body to its answer.
 type Answer = Box<dyn Fn(usize, &Value) -> Reply + Send + Sync>;
 
 struct Shared {
@@ -28,13 +28,13 @@ struct Shared {
 }
 
 impl ModelServer {
-    /// Gives these replies in turn, the last one for ever.
+    /// Gives these replies in order, the last one repeatedly.
     pub(crate) async fn replying(replies: Vec<Reply>) -> Self {
         let last = replies.len() - 1;
         Self::answering(move |turn, _| replies[turn.min(last)].clone()).await
     }
 
-    /// Gives what `answer` makes of the number of the request, from 0, and its body.
+    /// Answers with `answer(number of the request from 0, its body)`.
     pub(crate) async fn answering(answer: impl Fn(usize, &Value) -> Reply + Send + Sync + 'static) -> Self {
         let shared = Shared { answer: Box::new(answer), served: AtomicUsize::new(0), heard: Mutex::default() };
         let shared = Arc::new(shared);
@@ -50,7 +50,7 @@ impl ModelServer {
             base_url: Some(self.base_url.clone()),
             retries: 0,
             timeout_ms: 2_000,
-            // The requests of turns are counted, and no others.
+            // Only the requests of turns are counted.
             probe: false,
             ..LlmOptions::default()
         }
@@ -101,23 +101,23 @@ pub(crate) fn raw(body: &str) -> Reply {
     (200, "application/json", body.as_bytes().to_vec())
 }
 
-/// What a model that understands everything would answer, to whatever form of question.
+/// The answers of a model that understands everything, for any form of question.
 #[derive(Debug, Clone)]
 pub(crate) struct Right {
     pub(crate) function: &'static str,
     pub(crate) arguments: Value,
 }
 
-/// An answer, before a server has put it into its own shape.
+/// An answer, before a server puts it into its own form.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Meant {
     Call(&'static str, Value),
-    /// JSON that was asked for.
+    /// JSON, as requested.
     Json(Value),
 }
 
 impl Right {
-    /// What is meant by the answer to this request.
+    /// The right answer to this request.
     pub(crate) fn answer(&self, body: &Value) -> Meant {
         let system = body["messages"][0]["content"].as_str().unwrap_or_default();
         let line = |key: &str| system.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
@@ -126,7 +126,7 @@ impl Right {
             Some("choice") => json!({"function": self.function}),
             Some("answer") => match (line("Function:"), line("Example:")) {
                 (Some(function), _) => json!({"answer": function == self.function}),
-                // Of examples it is enough here that forecasts speak of days.
+                // For the examples here it is enough that forecasts mention days.
                 (None, Some(example)) => json!({"answer": example.contains("days")}),
                 (None, None) => json!({"answer": false}),
             },

@@ -1,4 +1,4 @@
-//! A genuine PostgreSQL server, where it can be had.
+//! A real PostgreSQL server, if available.
 
 use std::{
     env, fs,
@@ -19,9 +19,9 @@ use uptake::conversation::store::StoreUrl;
 
 use super::fixture;
 
-/// One server with databases of its own. It ends with this process, however that ends: `postgres.sh` watches over it.
+/// One server with databases of its own. It ends with this process, however that ends: `postgres.sh` watches it.
 pub(crate) struct Cluster {
-    /// Where its socket is.
+    /// The directory of its socket.
     directory: String,
     tls_port: Option<u16>,
     keeper: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
@@ -30,22 +30,22 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// The one that tests share which leave it as it is; see [`start`](Self::start).
+    /// The server shared by tests that leave it unchanged; see [`start`](Self::start).
     pub(crate) fn shared(test: &str) -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
-        // Whether it is skipped is said of each test.
+        // A skip is reported for each test.
         installation(test)?;
         SHARED.get_or_init(|| Self::start(test)).as_ref()
     }
 
-    /// One that listens on `localhost` and shows this certificate of the fixtures; see [`start`](Self::start).
+    /// A server that listens on `localhost` with this certificate of the fixtures; see [`start`](Self::start).
     pub(crate) fn start_with_tls(test: &str, certificate: &str) -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
         Self::launch(test, Some((port, fixture("tls").join(certificate))))
     }
 
-    /// `None`, and a line that no test runner hides, where there is no server. With `UPTAKE_NEEDS_POSTGRES` set (as CI
-    /// does) that is a failure.
+    /// `None`, with a message that no test runner hides, if there is no server. With `UPTAKE_NEEDS_POSTGRES` set (as in
+    /// CI) that is a failure.
     pub(crate) fn start(test: &str) -> Option<Self> {
         Self::launch(test, None)
     }
@@ -61,7 +61,7 @@ impl Cluster {
             .arg(certificate.unwrap_or_default())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // An interrupt from the terminal ends us, and so the server, in this order.
+            // With its own process group, an interrupt from the terminal ends us first, and then the server.
             .process_group(0)
             .spawn()
             .expect("a shell");
@@ -86,7 +86,7 @@ impl Cluster {
         self.address(&name)
     }
 
-    /// To the database of [`database`](Self::database) that was made last.
+    /// Connects to the database that [`database`](Self::database) made last.
     pub(crate) async fn connect_to_last(&self) -> PgConnection {
         self.connect(&format!("d{}", self.databases.load(Ordering::Relaxed) - 1)).await
     }
@@ -112,12 +112,12 @@ impl Cluster {
         }
     }
 
-    /// As its administrator does.
+    /// Stops it, as an administrator would.
     pub(crate) fn stop(&self) {
         self.tell("stop");
     }
 
-    /// Without a word to anybody.
+    /// Stops it without notice.
     pub(crate) fn crash(&self) {
         self.tell("crash");
     }
@@ -141,16 +141,16 @@ fn line(output: &mut BufReader<ChildStdout>) -> String {
 }
 
 struct Installation {
-    /// Has `initdb` and `postgres`.
+    /// Directory with `initdb` and `postgres`.
     bin: PathBuf,
-    /// What `scripts/get-postgres` made, if it is that.
+    /// The directory made by `scripts/get-postgres`, if it is that.
     fetched: Option<PathBuf>,
 }
 
 fn installation(test: &str) -> Option<Installation> {
     let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/postgres");
     let path = env::var_os("PATH").unwrap_or_default();
-    // A link in the PATH leads to where the server finds its files.
+    // A link in the PATH leads to the directory where the server finds its files.
     let in_path =
         env::split_paths(&path).filter_map(|bin| Some(bin.join("initdb").canonicalize().ok()?.parent()?.to_owned()));
     let installed = in_path.chain(versions(Path::new("/usr/lib/postgresql"))).find(|bin| is_whole(bin));
@@ -161,7 +161,7 @@ fn installation(test: &str) -> Option<Installation> {
     if found.is_none() {
         let fetch = "scripts/get-postgres fetches it";
         assert!(env::var_os("UPTAKE_NEEDS_POSTGRES").is_none(), "{test} needs PostgreSQL: {fetch}");
-        // Straight to the terminal: what goes through the test runner is shown of failures only.
+        // Written straight to the terminal: the test runner shows captured output of failures only.
         let _ = writeln!(std::io::stderr(), "\n*** SKIPPED: {test}: there is no PostgreSQL here; {fetch} ***\n");
     }
     found

@@ -27,7 +27,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' HUP INT TERM
 
-# It refuses to be run by root.
+# PostgreSQL refuses to run as root.
 as=
 if [ "$(id -u)" = 0 ]; then
     as='setpriv --reuid=65534 --regid=65534 --clear-groups'

@@ -1,4 +1,4 @@
-//! A model server that answers with anything at all never makes an invalid or invented call come out.
+//! A model server with arbitrary answers never causes an invalid or invented call.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::support::{
 
 pub(super) const UTTERANCE: &str = "how cold will it be in Seattle in the next three days, in celsius?";
 
-/// A server that gives these replies in turn, the last one for ever, and an understander that asks it.
+/// A server that gives these replies in order, the last one repeatedly, and an understander that asks it.
 async fn asking(replies: Vec<Reply>) -> (Understander, ModelServer) {
     let server = ModelServer::replying(replies).await;
     let servers = llm::connect(&server.options()).expect("valid options");
@@ -103,8 +103,7 @@ pub(super) fn bad_replies() -> Vec<(&'static str, Reply)> {
     ]
 }
 
-/// The same for answers in JSON: of the whole call, of the name of a function, of yes or no, of arguments and of one
-/// value.
+/// The same for JSON answers: a whole call, a function name, yes or no, arguments and a single value.
 pub(super) fn bad_answers() -> Vec<(&'static str, Reply)> {
     let call = |function: &str, arguments: Value| json!({"call": {"function": function, "arguments": arguments}});
     let answers = [
@@ -147,10 +146,10 @@ pub(super) fn bad_answers() -> Vec<(&'static str, Reply)> {
     answers.into_iter().map(|(what, answer)| (what, said(&answer.to_string()))).collect()
 }
 
-/// What the utterance really says; a call may hold a part of it, never anything else.
+/// What the utterance really says; a call may contain a part of it, never anything else.
 fn is_grounded(arguments: &serde_json::Map<String, Value>) -> bool {
     arguments.iter().all(|(name, value)| match name.as_str() {
-        // Another ending is still the same word.
+        // The same word with another ending is accepted.
         "location" => value.as_str().is_some_and(|city| city.len() >= 6 && "Seattle".starts_with(city)),
         "num_days" => *value == json!(3),
         // A choice of the schema may be picked; here it was said.
@@ -163,7 +162,7 @@ fn request(strategy: StrategyName) -> TurnRequest {
     TurnRequest { utterance: UTTERANCE.to_owned(), strategy: Some(strategy), ..TurnRequest::default() }
 }
 
-/// The schema in the file itself, compiled apart from everything under test.
+/// The schema from the file itself, compiled independently of everything under test.
 fn conforms(function: &str, arguments: &serde_json::Map<String, Value>) -> bool {
     let file = include_str!("../../modules/weather/schema.json");
     let functions: Vec<Value> = serde_json::from_str(file).expect("the shipped schema is JSON");
@@ -183,7 +182,7 @@ async fn no_bad_reply_becomes_a_wrong_call() {
             match understander.turn(&snapshot, &way.request(UTTERANCE)).await {
                 Ok(turn) => assert_right(&snapshot, &turn.outcome, &format!("{what}, {}", way.name)),
                 Err(error) => {
-                    // Typed, and without a word of what the server sent, as far as clients are told (tests/http).
+                    // A typed error. That clients see no word of the server's answer is tested in tests/http.
                     assert!(matches!(error, TurnError::Llm(_)), "{what}, {}: {error}", way.name);
                 }
             }
@@ -191,7 +190,7 @@ async fn no_bad_reply_becomes_a_wrong_call() {
     }
 }
 
-/// Whatever was called is valid, and was said.
+/// Every call is valid, and contains only what was said.
 pub(super) fn assert_right(snapshot: &Snapshot, outcome: &Outcome, what: &str) {
     let Outcome::Call(calls) = outcome else { return };
     for call in calls {
@@ -204,8 +203,8 @@ pub(super) fn assert_right(snapshot: &Snapshot, outcome: &Outcome, what: &str) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Not only one bad reply, but any number of them in any order: neither the retries nor what is kept from one
-    /// attempt to the next lets anything slip through.
+    /// Any number of bad replies in any order: neither the retries nor what is kept between attempts lets anything slip
+    /// through.
     #[test]
     fn no_sequence_of_replies_becomes_a_wrong_call(
         picks in prop::collection::vec(any::<prop::sample::Index>(), 1..6),
@@ -224,7 +223,7 @@ proptest! {
             }
             assert!(server.served() <= 64, "{what}: {} requests", server.served());
             let heard: Vec<String> = server.heard().iter().map(Value::to_string).collect();
-            // Questions that are asked at the same time differ, and no question is ever asked again.
+            // Concurrent questions differ, and no question is asked again.
             let different: std::collections::BTreeSet<&String> = heard.iter().collect();
             assert_eq!(different.len(), heard.len(), "{what}");
         });

@@ -1,4 +1,4 @@
-//! Where the values of an answer are: dialogues of two modules that nobody tunes to, as people hold them.
+//! Finding the values in answers: dialogues of two modules that nothing is tuned for, as people hold them.
 
 use std::{fs, path::PathBuf};
 

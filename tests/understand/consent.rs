@@ -1,4 +1,4 @@
-//! What is put is called by a mere yes alone, whatever else people say with one.
+//! A proposed call is made only after a plain yes, whatever else people say with it.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use uptake::{
 use super::local::embedder;
 use crate::support;
 
-/// Words that agree, and what may stand beside them. Each says more than a yes.
+/// Words that agree, with additions. Each says more than a yes.
 const BESIDE: [&str; 14] = [
     "yes, wait",
     "ok, but double it",

@@ -1,4 +1,4 @@
-//! Courtesies, whatever language they are in: they are no value, they change no call, and nobody reads the same three
+//! Courtesies, in any language: they are not values, they do not change a call, and the same reply never comes three
 //! times in a row.
 
 use std::fs;
@@ -16,7 +16,7 @@ use crate::support;
 
 const MODULES: [&str; 6] = ["shoes", "restaurant", "banking", "weather", "petstore", "delivery"];
 
-/// What nobody means as a value.
+/// Texts that are never meant as a value.
 const COURTESIES: [&str; 62] = [
     "thanks",
     "thank you very much!",
@@ -82,7 +82,7 @@ const COURTESIES: [&str; 62] = [
     "どういたしまして",
 ];
 
-/// What may stand around anything that is said.
+/// Texts that may surround any utterance.
 const ASIDES: [(&str, &str); 5] =
     [("Hallo, ", ""), ("", ", merci"), ("Thanks! ", ""), ("Hmm, ", ". Gracias"), ("", ". Bye")];
 
@@ -121,7 +121,7 @@ async fn no_courtesy_is_a_value() {
         let snapshot = support::snapshot(support::shipped(), module, embedder().await).await;
         for (at, state) in questions(&snapshot).iter().enumerate() {
             asked += 1;
-            // Each question gets its share, so that all are said.
+            // Each question gets a part of them, so that all are used.
             for courtesy in COURTESIES.iter().skip(at % 4).step_by(4) {
                 let after = said(&understander, &snapshot, state, courtesy).await;
                 let values: Vec<_> = after.state.forms.iter().flat_map(|form| &form.slots).collect();
@@ -191,7 +191,7 @@ async fn who_is_lost_is_offered_a_person() {
     assert!(state.offers_person);
     let after = said(&understander, &snapshot, &state, "yes please").await;
     assert!(matches!(after.turn.outcome, Outcome::Handoff { .. }), "{:?}", after.turn.outcome);
-    // Whatever was open goes on, with what was asked.
+    // The open form continues, with its question.
     assert_eq!((after.state.forms.len(), &after.state.expects), (1, &asked));
     let direct = said(&understander, &snapshot, &State::new(&snapshot.module.name), "can I talk to a human?").await;
     assert!(matches!(direct.turn.outcome, Outcome::Handoff { function: None, .. }), "{:?}", direct.turn.outcome);

@@ -1,5 +1,5 @@
-//! The dialogues of the shipped modules, as `uptake eval` runs them: with the bundled model, and no model server but
-//! the answers that some of them bring.
+//! The dialogues of the shipped modules, as `uptake eval` runs them: with the bundled model, and no model server except
+//! the answers that some of them contain.
 
 use std::{collections::BTreeSet, fs};
 
@@ -16,7 +16,7 @@ use crate::support;
 
 const MODULES: [&str; 6] = ["shoes", "restaurant", "banking", "weather", "petstore", "delivery"];
 
-/// The dialogues of a module alone, from both files that may have some.
+/// The dialogues of a module, from both files that may contain some.
 fn dialogues(module: &str) -> Cases {
     let mut cases = Cases::default();
     for file in ["cases.jsonl", "dialogues.jsonl"] {

@@ -1,4 +1,4 @@
-//! Utterances that may ask for more than one thing, where nothing says so surely enough to split them.
+//! Utterances that may contain more than one request, without enough evidence to split them.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{
     several::{calls, reply, request, shipped, understand},
 };
 
-/// Hours and a menu; the opening hours are what all of it looks most like.
+/// Hours and a menu; the whole resembles a question for the opening hours most.
 const BOTH: &str = "what time do you close on saturday and is something tasty";
 const NOTE: &str = "the utterance may ask for more than one thing";
 

@@ -1,6 +1,5 @@
-//! Bytes of all kinds through the reader of replies and on to a call: mutations of good and bad replies, spliced, cut,
-//! with the pieces of syntax that such replies are made of. Some hundreds with the other tests; `crate::fuzz` says how
-//! to run it for longer.
+//! Arbitrary bytes through the reader of replies and on to a call: mutated good and bad replies, spliced, cut, with
+//! pieces of their syntax. Some hundreds in a normal run; `crate::fuzz` says how to run it for longer.
 
 use serde_json::{Value, json};
 use uptake::llm::{self, Server, scripted::Scripted};
@@ -15,13 +14,13 @@ use crate::{
     support::model_server::{called, said},
 };
 
-/// Longest input, in bytes: what is read of longer ones is no different.
+/// Longest input, in bytes: longer ones are read no differently.
 const LONGEST: usize = 4_000;
 
-/// Inputs of the usual run.
+/// Inputs of a normal run.
 const INPUTS: u64 = 500;
 
-/// What replies are made of.
+/// The pieces of replies.
 const TOKENS: &[&str] = &[
     "{",
     "}",
@@ -78,7 +77,7 @@ const TOKENS: &[&str] = &[
     "日本",
 ];
 
-/// The inputs that mutation starts from, as bodies of successful answers.
+/// The seeds of mutation, as bodies of successful answers.
 fn seeds() -> Vec<Vec<u8>> {
     let forms = [None, Some("calls"), Some("choice"), Some("answer"), Some("arguments"), Some("value")];
     let asked = forms.map(|form| match form {
@@ -96,7 +95,7 @@ fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What stands inside of the seeds: contents and arguments, where most of what can be wrong is still a readable reply.
+/// The contents and arguments within the seeds: most errors there still leave a readable reply.
 fn inner(seeds: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let text = |body: &Value, pointer: &str| body.pointer(pointer)?.as_str().map(|text| text.as_bytes().to_vec());
     seeds
@@ -124,7 +123,7 @@ async fn no_bytes_become_a_wrong_call_or_a_panic() {
     while run.goes_on() {
         let kind = run.random.u8(0..4);
         let input = match seeds.get(usize::try_from(run.tried()).unwrap_or(usize::MAX)) {
-            // As they are, so that what is right is among the inputs however few there are.
+            // Unchanged, so that right replies are among the inputs even of a short run.
             Some(seed) => seed.clone(),
             None if kind == 0 => mutator.bytes(&mut run.random, &seeds),
             None if kind == 1 => called(right().function, &mutator.text(&mut run.random, &inner)).2,
@@ -133,7 +132,7 @@ async fn no_bytes_become_a_wrong_call_or_a_panic() {
         run.try_next(&input);
         let Ok(reply) = llm::read_reply(&input) else { continue };
         read += 1;
-        // The same reply to every question: retries and stages hear it too.
+        // The same reply to every question, so that retries and stages get it too.
         let chat = Scripted::new().answer(move |_| Ok(reply.clone()));
         for way in &WAYS {
             let understander = way.understander(vec![Server::new(std::sync::Arc::new(chat.clone()))]);

@@ -1,4 +1,4 @@
-//! Japanese over the module `delivery`: no spaces, full-width forms, and answers with politeness around them.
+//! Japanese with the module `delivery`: no spaces, full-width forms, and polite answers.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ async fn understand(snapshot: &Snapshot, request: TurnRequest) -> Turn {
     understander.turn(snapshot, &TurnRequest { now: Some(now), ..request }).await.expect("an answer")
 }
 
-/// What the first frame says, by slot.
+/// The arguments of the first frame, by slot.
 fn arguments(turn: &Turn) -> Value {
     let frame = turn.frames.first();
     let slots = frame.into_iter().flat_map(|frame| &frame.slots);
@@ -75,7 +75,7 @@ async fn answers_are_read_without_what_is_said_around_them() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// The module's cases by the bundled model, which knows no Japanese, and no model server.
+/// The module's cases with the bundled model, which knows no Japanese, and no model server.
 #[tokio::test]
 async fn the_cases_of_the_module_are_understood() {
     let snapshot = delivery().await;

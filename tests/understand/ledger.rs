@@ -1,4 +1,4 @@
-//! What a conversation spends on model servers: everything is counted, once, and bounded for the whole of a request.
+//! A conversation's spending on model servers: everything is counted once, and limited for the whole of a request.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use uptake::{
 
 use crate::support::{self, embedder};
 
-/// A room is asked for, in two requests that look like one, then how long, then whether all is right.
+/// A room is requested, in two requests that look like one, then the length of stay, then a confirmation.
 const SAID: [&str; 5] =
     ["I need a room in Oslo and then book me a room", "three nights", "hm, well, whatever", "it should be four", "yes"];
 
-/// A module whose every turn asks a model server, also for the words of its questions.
+/// A module that asks a model server in every turn, also for the wording of its questions.
 async fn rooms(root: &std::path::Path) -> Arc<Snapshot> {
     let directory = root.join("rooms");
     std::fs::create_dir(&directory).expect("a directory");
@@ -60,7 +60,7 @@ fn understander(scripted: &Scripted) -> Understander {
     Understander::new(UnderstandOptions::default(), embedder(), vec![server])
 }
 
-/// The turns of the conversation, with how often the server was asked in each.
+/// The turns of the conversation, with the number of requests to the server in each.
 async fn converse(scripted: &Scripted, strategy: StrategyName, budget: BudgetOverrides) -> Vec<(Turn, usize)> {
     let root = tempfile::tempdir().expect("a directory");
     let snapshot = rooms(root.path()).await;
@@ -101,7 +101,7 @@ async fn a_conversation_tells_everything_that_it_spent() {
 #[tokio::test]
 async fn the_tokens_of_a_request_are_those_of_all_its_questions() {
     for tokens in [0, 200, 400, 600, 900, 1_500] {
-        // Not counted by the server, so that what is counted is what was estimated.
+        // The server reports no tokens, so that they are estimated.
         let scripted = Scripted::new().answer(|request| Ok(answer(request, Usage::default())));
         let budget = BudgetOverrides { tokens: Some(tokens), ..BudgetOverrides::default() };
         for (turn, asked) in converse(&scripted, StrategyName::Auto, budget).await {
@@ -111,7 +111,7 @@ async fn the_tokens_of_a_request_are_those_of_all_its_questions() {
     }
 }
 
-/// A wrong answer is sent back as often as the request allows, however many questions it takes.
+/// A wrong answer is sent back as often as the request allows in total, however many questions it takes.
 #[tokio::test]
 async fn the_retries_of_a_request_are_those_of_all_its_questions() {
     for retries in [0, 1, 3] {
@@ -120,13 +120,13 @@ async fn the_retries_of_a_request_are_those_of_all_its_questions() {
         for (turn, asked) in converse(&scripted, StrategyName::Auto, budget).await {
             let mut stages: Vec<&str> = turn.trace.attempts.iter().map(|attempt| attempt.stage).collect();
             stages.dedup();
-            // Each question is asked once, and again only by retries.
+            // Each question is asked once, and repeated only by retries.
             assert!(asked <= stages.len().max(3) + retries as usize, "{retries}: {asked} times, {stages:?}");
         }
     }
 }
 
-/// Time is over for all questions of a request at once.
+/// The time is over for all questions of a request at once.
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_request_is_that_of_all_its_questions() {
     let scripted = Scripted::new().answer(|_| Err(LlmError::Timeout));

@@ -1,5 +1,5 @@
-//! A genuine model server, with a model of our own that is often wrong, and with a real one: what it enforces, and that
-//! nothing wrong gets through, however it is asked.
+//! A real model server, with a model of our own that is often wrong, and with a real one: what it enforces, and that
+//! nothing wrong gets through, whichever way it is asked.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -17,7 +17,7 @@ use uptake::{
 use super::{local, ways::WAYS};
 use crate::support::{self, fixture, golden_block, llama_server::LlamaServer};
 
-/// What to say, and what it means.
+/// An utterance, and its meaning.
 struct Case {
     module: String,
     text: String,
@@ -25,7 +25,7 @@ struct Case {
     arguments: Value,
 }
 
-/// Utterances that ask for one thing or for nothing.
+/// Utterances with one request or none.
 fn cases(limit: usize) -> Vec<Case> {
     let text = std::fs::read_to_string(fixture("llama/held-out.jsonl")).expect("a fixture");
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -41,7 +41,7 @@ fn cases(limit: usize) -> Vec<Case> {
     lines.filter_map(of).take(limit).collect()
 }
 
-/// Without what was not said.
+/// Without values that were not said.
 fn said(value: &Value) -> Value {
     match value {
         Value::Object(members) => members
@@ -77,7 +77,7 @@ impl Tally {
                     let arguments = Value::Object(call.arguments().clone());
                     assert!(jsonschema::is_valid(schema, &arguments), "{what}: {arguments}");
                 }
-                // Each value is one of the utterance, or of the schema: this model may write none itself.
+                // Each value comes from the utterance, or from the schema: this model may not write any itself.
                 for slot in turn.frames.iter().flat_map(|frame| &frame.slots) {
                     let is_sound = slot.span.is_some() || matches!(slot.from, Source::Choice | Source::Default);
                     assert!(is_sound, "{what}: {slot:?}");
@@ -99,7 +99,7 @@ async fn a_probe_finds_what_it_enforces() {
     let Some(server) = LlamaServer::start("a_probe_finds_what_it_enforces").await else { return };
     let servers = llm::connect(&server.options()).expect("valid options");
     let report = servers[0].probed(None, Instant::now() + Duration::from_secs(60)).await.expect("a report");
-    // A grammar forces the schema; what calls a tool is the model, which need not be as good.
+    // A grammar enforces the schema; calling a tool depends on the model, which need not be that good.
     assert_eq!(report.json_schema.support, Support::Kept, "{report:#?}");
     assert!(report.counts_tokens && report.tells_cut != Some(false), "{report:#?}");
     let identity = report.identities.first().expect("it says who it is");
@@ -141,14 +141,14 @@ async fn nothing_wrong_gets_through_however_it_is_asked() {
                 let what = format!("{}: {}", way.name, case.text);
                 match turn {
                     Ok(turn) => tally.count(snapshot(&case.module), case, &turn, &what),
-                    // A weak model may never say anything usable; a server that is up never fails otherwise.
+                    // A weak model may never say anything usable; a running server never fails in another way.
                     Err(TurnError::Llm(llm::LlmError::Malformed(_))) => tally.requests += 1,
                     Err(error) => panic!("{what}: {error}"),
                 }
             }
         }
-        // Where nothing is right, nothing was tested. One way may well call nothing: a weak model's choices are put to
-        // the person.
+        // If nothing is right, nothing was tested. Some ways may call nothing: a weak model's choices need
+        // confirmation.
         assert!(tally.function > 0, "{}", way.name);
         called += tally.calls;
         let percent = |count: usize| format!("{:.0} %", 100.0 * share(count, cases.len()));
@@ -165,7 +165,7 @@ async fn nothing_wrong_gets_through_however_it_is_asked() {
         .expect("a string takes everything");
     }
     assert!(called > 0);
-    // The figures are the model's, and a machine's rounding may change them: shown, not held.
+    // The figures depend on the model, and on a machine's rounding: they are shown, not checked.
     if blesses {
         golden_block("docs/model-servers.md", "llama-server", &table);
     }
@@ -202,7 +202,7 @@ async fn a_real_model_calls_nothing_that_the_words_contradict() {
     let snapshot = support::snapshot(support::shipped(), "restaurant", local::embedder().await).await;
     let patient = llm::LlmOptions { timeout_ms: 110_000, ..server.options() };
     let chat = Arc::clone(llm::connect(&patient).expect("valid options")[0].chat());
-    // As a probe finds it: the template of this model knows no tools, and the server forces a schema.
+    // As a probe measures it: this model's template has no tools, and the server enforces a schema.
     let (absent, json_schema) = (Support::Ignored, Support::Kept);
     let known = Capabilities { tools: absent, strict: absent, named_choice: absent, json_schema };
     // From 1 on nothing is sure enough, so that the server is asked.

@@ -1,5 +1,5 @@
-//! Ways of asking x shapes of servers, as the table of `docs/model-servers.md`. `UPTAKE_BLESS=1 cargo test matrix`
-//! writes it anew.
+//! Strategies x server formats, as the table of `docs/model-servers.md`. `UPTAKE_BLESS=1 cargo test matrix` rewrites
+//! it.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use crate::support::{
     model_server::{Meant, ModelServer, Reply, Right, completion, message, said},
 };
 
-/// How a server writes what its model means.
+/// How a server formats its model's answer.
 pub(super) struct Shape {
     name: &'static str,
     pub(super) write: fn(Meant, &Value) -> Reply,
@@ -38,7 +38,7 @@ fn refused(about: &str) -> Reply {
     (400, "application/json", body.to_string().into_bytes())
 }
 
-/// Shapes that were seen: in answers of the servers themselves, in their documentation, or in what models write.
+/// Formats that were observed: in answers of the servers, in their documentation, or in what models write.
 pub(super) const SHAPES: [Shape; 13] = [
     Shape {
         name: "OpenAI",
@@ -190,7 +190,7 @@ pub(super) fn right() -> Right {
     }
 }
 
-/// One cell: what came of it, and the requests that it took.
+/// One cell: the result, and the number of requests.
 fn cell(snapshot: &Snapshot, turn: &Result<Turn, TurnError>, requests: usize) -> String {
     match turn {
         Ok(Turn { outcome: Outcome::Call(calls), .. }) => {
@@ -235,8 +235,8 @@ async fn right_answers_in_every_shape() {
     golden_block("docs/model-servers.md", "shapes", &table);
 }
 
-/// What comes of replies that are wrong in every way we could think of. That no call among them is wrong is for
-/// [`super::adversary`] to hold; here it is counted what comes instead.
+/// The results of replies that are wrong in every way we could think of. [`super::adversary`] tests that no wrong call
+/// results; here the other results are counted.
 #[tokio::test]
 async fn wrong_answers_of_every_kind() {
     let snapshot = weather().await;

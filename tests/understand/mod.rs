@@ -1,4 +1,4 @@
-//! The recipe over the shipped modules and over scripted model servers.
+//! The recipe of a turn with the shipped modules and with scripted model servers.
 
 mod adversary;
 mod answers;

@@ -1,4 +1,4 @@
-//! What is said only to be ruled out never becomes the value of a slot, whoever decides.
+//! A value that is only mentioned to rule it out never fills a slot, whoever decides.
 
 use std::{fs, sync::Arc};
 
@@ -19,7 +19,7 @@ fn embedder() -> SharedEmbedder {
     Arc::new(Hashed::new(&HashedOptions::default()))
 }
 
-/// A place that sells pizza, takes things off an order, and switches lights.
+/// A place that sells pizza, removes items from an order, and switches lights.
 async fn pizzeria() -> (TempDir, Arc<Snapshot>) {
     let directory = tempfile::tempdir().expect("a directory");
     let root = directory.path().join("pizzeria");
@@ -71,7 +71,7 @@ async fn local(snapshot: &Snapshot, utterance: &str) -> Turn {
     understander.turn(snapshot, &request).await.expect("an answer")
 }
 
-/// A model server that answers with the same call, however often it is asked.
+/// A model server that repeats the same call, however often it is asked.
 async fn insisting(snapshot: &Snapshot, utterance: &str, function: &str, arguments: &Value) -> Turn {
     let arguments = arguments.to_string();
     let chat = (0..4).fold(Scripted::new(), |chat, _| chat.call(function, &arguments));
@@ -203,12 +203,12 @@ async fn a_model_that_insists_gets_no_call_with_it() {
     let sauce = turn.frames[0].slots.iter().find(|slot| slot.pointer == "/sauce").expect("it was said");
     assert_eq!(sauce.value, json!(false));
 
-    // A model that leaves it out by itself: what was ruled out is told all the same.
+    // A model that omits the value itself: the ruled-out value is reported all the same.
     let turn = insisting(&snapshot, "a large pizza with no onions", "order_pizza", &json!({"size": "large"})).await;
     assert_eq!(arguments(&turn), json!({"size": "large", "crust": "thin"}));
     assert_eq!(excluded(&turn.frames[0]), [("toppings[]".to_owned(), json!("onions"))]);
 
-    // Said to be wanted elsewhere, it is wanted.
+    // If it is also said as wanted, it is wanted.
     let both = json!({"size": "large", "toppings": ["onions"]});
     let turn = insisting(&snapshot, "a large pizza with onions, no onions for my friend", "order_pizza", &both).await;
     assert_eq!(arguments(&turn)["toppings"], json!(["onions"]));

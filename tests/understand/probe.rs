@@ -1,4 +1,4 @@
-//! What a probe finds out about model servers that behave, on the wire, as real ones were seen to.
+//! What a probe finds out about model servers that behave, over HTTP, as real ones were observed to.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use uptake::{
 
 type Reply = (u16, Value);
 
-/// Probes a server that answers like this, over HTTP.
+/// Probes a server with these answers, over HTTP.
 async fn probed(answer: fn(&Value) -> Reply) -> Result<Report, LlmError> {
     let route = post(move |Json(body): Json<Value>| async move {
         let (status, reply) = answer(&body);
@@ -44,13 +44,13 @@ fn abilities(report: &Report) -> [Support; 4] {
     [found.tools, found.strict, found.named_choice, found.json_schema]
 }
 
-// The parts that fakes are made of.
+// The parts of the fake servers.
 
 fn said(body: &Value) -> &str {
     body["messages"].as_array().and_then(|all| all.last()?["content"].as_str()).unwrap_or_default()
 }
 
-/// What a grammar lets through: the first choice of every property.
+/// What a grammar produces: the first choice of every property.
 fn forced(schema: &Value) -> String {
     let members: serde_json::Map<String, Value> = schema["properties"]
         .as_object()
@@ -65,7 +65,7 @@ fn tools(body: &Value) -> impl Iterator<Item = &Value> {
     body["tools"].as_array().into_iter().flatten().map(|tool| &tool["function"])
 }
 
-/// The tools that the conversation asks for by name.
+/// The tools that the conversation names.
 fn wanted(body: &Value) -> Vec<&Value> {
     tools(body).filter(|tool| tool["name"].as_str().is_some_and(|name| said(body).contains(name))).collect()
 }
@@ -75,7 +75,7 @@ fn named(body: &Value) -> Option<&Value> {
     tools(body).find(|tool| tool["name"] == name)
 }
 
-/// What a model writes that does as it is told by the conversation.
+/// The output of a model that follows the conversation.
 fn obedient(tool: &Value) -> String {
     let argument = if tool["name"] == "note_colour" { "blue".into() } else { json!(true) };
     let member = tool["parameters"]["properties"].as_object().and_then(|all| all.keys().next().cloned());
@@ -109,7 +109,7 @@ fn error(status: u16, message: &str) -> Reply {
 
 // The servers.
 
-/// Forces the schema; arguments of a call that has begun follow theirs; a tool that is named is a tool like any other.
+/// Enforces the schema; arguments of a call follow theirs; a named tool is a tool like any other.
 fn llama_server(body: &Value) -> Reply {
     if let Some(format) = body.get("response_format") {
         return message("stop", forced(&format["json_schema"]["schema"]), Value::Null);
@@ -123,7 +123,7 @@ fn llama_server(body: &Value) -> Reply {
     }
 }
 
-/// The same with a model that knows little: whitespace without end, no call of its own accord, and words before it.
+/// The same with a weak model: endless white space, no unforced calls, and words before a call.
 fn llama_server_with_a_bad_model(body: &Value) -> Reply {
     if let Some(format) = body.get("response_format") {
         let text = forced(&format["json_schema"]["schema"]);
@@ -138,7 +138,7 @@ fn llama_server_with_a_bad_model(body: &Value) -> Reply {
     }
 }
 
-/// And where even a call that is demanded drowns in words.
+/// With an even weaker model, even a required call drowns in words.
 fn llama_server_with_a_worse_model(body: &Value) -> Reply {
     match body["tool_choice"].as_str() {
         Some("required") => message("length", "NONE]} inininin", Value::Null),
@@ -146,7 +146,7 @@ fn llama_server_with_a_worse_model(body: &Value) -> Reply {
     }
 }
 
-/// Calls text before anything, so that a call stands in the content.
+/// Calls are text, so that a call is in the content.
 fn llama_server_without_its_template(body: &Value) -> Reply {
     match wanted(body).first() {
         Some(tool) if body.get("response_format").is_none() => {
@@ -157,8 +157,7 @@ fn llama_server_without_its_template(body: &Value) -> Reply {
     }
 }
 
-/// Finishes with `stop`; of its own accord a strict tool is called over and over, until the answer is cut and says
-/// nothing.
+/// Finishes with `stop`; an unforced strict tool is called over and over, until the answer is cut and says nothing.
 fn vllm(body: &Value) -> Reply {
     if let Some(format) = body.get("response_format") {
         return message("stop", forced(&format["json_schema"]["schema"]), json!([]));
@@ -170,7 +169,7 @@ fn vllm(body: &Value) -> Reply {
     }
     match wanted(body).first() {
         Some(tool) if tool["strict"] == true => message("length", Value::Null, Value::Null),
-        // Not strict: valid JSON, and no object.
+        // Not strict: valid JSON, but not an object.
         Some(tool) => message("tool_calls", "", json!([call(0, tool, "42")])),
         None => prose(body),
     }
@@ -206,7 +205,7 @@ fn openai(body: &Value) -> Reply {
     message("tool_calls", Value::Null, calls)
 }
 
-/// Takes everything and does what the conversation says.
+/// Accepts everything and does what the conversation says.
 fn ignores_everything(body: &Value) -> Reply {
     (
         200,
@@ -214,14 +213,14 @@ fn ignores_everything(body: &Value) -> Reply {
     )
 }
 
-/// Takes tools, and nothing about them.
+/// Supports tools, but none of their options.
 fn calls_freely(body: &Value) -> Reply {
     let calls: Vec<Value> =
         wanted(body).into_iter().enumerate().map(|(index, tool)| call(index, tool, &obedient(tool))).collect();
     if calls.is_empty() { prose(body) } else { message("tool_calls", Value::Null, calls) }
 }
 
-/// Shows the schema to the model, which then does as well as it can.
+/// Shows the schema to the model, which then matches it sometimes.
 fn fits_now_and_then(body: &Value) -> Reply {
     match body.get("response_format") {
         Some(format) if said(body).contains("sea") => {
@@ -239,7 +238,7 @@ fn refuses_response_format(body: &Value) -> Reply {
     openai(body)
 }
 
-/// A fault of its own for every schema; the rest works.
+/// Fails with an error of its own for every schema; the rest works.
 fn breaks_on_json_schema(body: &Value) -> Reply {
     if body.get("response_format").is_some() {
         return (500, json!({"error": {"message": "'json_schema'", "type": "internal_server_error", "code": null}}));
@@ -262,7 +261,7 @@ fn has_no_tools(body: &Value) -> Reply {
     llama_server(body)
 }
 
-/// Strict in nothing that it decides by itself.
+/// Not strict for tools that the model chooses itself.
 fn forces_named_tools_alone(body: &Value) -> Reply {
     match named(body) {
         Some(tool) => message("stop", "", json!([call(0, tool, &forced(&tool["parameters"]))])),
@@ -270,7 +269,7 @@ fn forces_named_tools_alone(body: &Value) -> Reply {
     }
 }
 
-/// Thinks before it speaks, and for longer than a short answer allows.
+/// Thinks before it answers, for longer than a short answer allows.
 fn thinks(body: &Value) -> Reply {
     if body["max_tokens"].as_u64().is_some_and(|tokens| tokens < 500) {
         return message("length", Value::Null, Value::Null);
@@ -300,7 +299,7 @@ async fn servers_are_found_to_do_what_they_do() {
         ("fits now and then", fits_now_and_then, [Kept, Ignored, Ignored, Ignored], Tools),
         ("refuses response_format", refuses_response_format, [Kept, Kept, Kept, Refused], Tools),
         ("breaks on json_schema", breaks_on_json_schema, [Kept, Kept, Kept, Refused], Tools),
-        // The client leaves out what is refused by name, and then nothing is kept.
+        // The client leaves out a refused field, and then nothing is enforced.
         ("refuses strict", refuses_strict, [Kept, Ignored, Kept, Kept], Structured),
         ("has no tools", has_no_tools, [Refused, Refused, Refused, Kept], Structured),
         ("forces named tools alone", forces_named_tools_alone, [Kept, Ignored, Kept, Ignored], Tools),

@@ -1,4 +1,4 @@
-//! What a model server is sent, in full: golden files of every form, and what must hold of all of them.
+//! Everything that a model server is sent: golden files of every form, and what must hold for all of them.
 
 use std::{fmt::Write as _, fs, sync::Arc};
 
@@ -18,7 +18,7 @@ use uptake::{
 use crate::support::{self, copy, fixture, golden};
 
 const UTTERANCE: &str = "how cold will it be in Seattle in the next three days?";
-/// Two requests, surely.
+/// Clearly two requests.
 const SEVERAL: &str = "how cold will it be in Seattle in the next three days and then what is it like in SF right now";
 const FORECAST: &str = "get_n_day_forecast";
 
@@ -26,7 +26,7 @@ fn embedder() -> SharedEmbedder {
     Arc::new(Hashed::new(&HashedOptions::default()))
 }
 
-/// The fixture `weather`, with files of the test's own beside or over it.
+/// The fixture `weather`, with the test's own files added or replaced.
 async fn weather(files: &[(&str, &str)]) -> (TempDir, Arc<Snapshot>) {
     let root = tempfile::tempdir().expect("a directory");
     let module = root.path().join("weather");
@@ -53,7 +53,7 @@ fn request(utterance: &str, strategy: StrategyName) -> TurnRequest {
     }
 }
 
-/// Every request of one turn, by a model that answers each form rightly.
+/// Every request of one turn, with a model that answers each form rightly.
 async fn sent(snapshot: &Snapshot, utterance: &str, strategy: StrategyName, staged: StagedOptions) -> Vec<ChatRequest> {
     let chat = Scripted::new().answer(right);
     let options = UnderstandOptions { staged, ..UnderstandOptions::default() };
@@ -91,7 +91,7 @@ fn system_of(request: &ChatRequest) -> &str {
     }
 }
 
-/// A request as a person reads it.
+/// A request in readable form.
 fn written(request: &ChatRequest) -> String {
     let mut text = String::new();
     for message in request.messages.iter() {
@@ -169,7 +169,7 @@ async fn a_retry_says_what_was_wrong() {
     }
 }
 
-/// Two utterances about the same candidates share everything up to the exemplars.
+/// Two utterances with the same candidates share everything up to the exemplars.
 #[tokio::test]
 async fn the_prefix_is_stable() {
     let (_root, snapshot) = weather(&[]).await;
@@ -180,7 +180,7 @@ async fn the_prefix_is_stable() {
             let second = sent(&snapshot, other, strategy, StagedOptions::default()).await;
             let (first, second) = (&first[0], &second[0]);
             if strategy == StrategyName::Staged {
-                // Its exemplars stand in the system message: what comes before them is shared.
+                // Its exemplars are in the system message: the text before them is shared.
                 let end = system_of(first).find("for example").expect("exemplars");
                 assert_eq!(system_of(first)[..end], system_of(second)[..end]);
             } else {
@@ -262,7 +262,7 @@ async fn a_template_that_fails_or_never_ends_is_an_error_of_the_turn() {
         "{% include \"system.jinja\" %}",
     ] {
         let (_root, snapshot) = weather(&[("prompts/system.jinja", own)]).await;
-        // `auto` must not answer around what the author has to mend.
+        // `auto` must not hide an error that the author has to fix.
         for strategy in [StrategyName::Tools, StrategyName::Auto] {
             let chat = Scripted::new().answer(right);
             let options = UnderstandOptions { sure: 1.1, ..UnderstandOptions::default() };

@@ -1,4 +1,4 @@
-//! What a model server proposes is evidence, and only its answer proposes anything.
+//! A model server's proposal is evidence, and only its answer counts as a proposal.
 
 use serde_json::json;
 use uptake::{
@@ -18,7 +18,7 @@ use crate::support::{
 
 const CALL: &str = r#"{"name": "get_n_day_weather_forecast", "arguments": {"location": "Seattle", "num_days": 3}}"#;
 
-/// Right as the calls would be: they are thoughts, quotations and examples.
+/// The calls would be right, but they are thoughts, quotations and examples.
 #[tokio::test]
 async fn a_thought_is_no_call() {
     let snapshot = weather().await;
@@ -45,7 +45,7 @@ async fn a_thought_is_no_call() {
     }
 }
 
-/// A syntax that is not known says nothing of whether a function fits: the local answer stands.
+/// An unknown syntax says nothing about whether a function fits: the local answer stands.
 #[tokio::test]
 async fn what_cannot_be_read_is_not_nothing_fits() {
     let snapshot = weather().await;
@@ -73,7 +73,7 @@ async fn what_cannot_be_read_is_not_nothing_fits() {
     }
 }
 
-/// A server that has functions called for words that mean nothing of the kind.
+/// A server that calls functions for words that mean nothing of the kind.
 #[tokio::test]
 async fn no_call_without_a_word_of_the_person() {
     let snapshot = support::snapshot(support::shipped(), "banking", embedder()).await;

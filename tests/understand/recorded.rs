@@ -1,4 +1,4 @@
-//! Replies as genuine servers sent them (`tests/fixtures/replies`), read.
+//! Reads recorded replies of real servers (`tests/fixtures/replies`).
 
 use std::{collections::BTreeMap, fs};
 
@@ -7,7 +7,7 @@ use uptake::llm::{self, LlmError};
 
 use crate::support::fixture;
 
-/// What is made of a recorded reply, in a line.
+/// The reading of a recorded reply, in a line.
 fn read(reply: &Value) -> String {
     let body = serde_json::to_vec(&reply["body"]).expect("JSON");
     match llm::read_reply(&body) {
@@ -32,7 +32,7 @@ fn recorded_replies_are_read() {
             let is_error = reply["status"].as_u64().is_none_or(|status| status >= 400);
             let name = path.strip_prefix(fixture("replies")).expect("below it").with_extension("");
             let read = read(&reply);
-            // What a server meant as an error is never taken for an answer.
+            // A server's error is never taken for an answer.
             assert!(!is_error || read.starts_with("error"), "{}: {read}", name.display());
             lines.insert(name.display().to_string(), read);
         }

@@ -1,4 +1,4 @@
-//! What the authors of the shipped modules wrote is understood, with values in it, as it was meant.
+//! The texts of the shipped modules' authors, with values filled in, are understood as they were meant.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ async fn made(module: &str) -> RoundTrip {
     round_trip(&understander, &snapshot, options, &|_, _| {}).await.expect("a round trip")
 }
 
-/// At least so many sentences are wholly right, in percent, and no call that is sure is wrong.
+/// At least this percentage of sentences is wholly right, and no sure call is wrong.
 #[tokio::test]
 async fn the_shipped_modules_are_understood_as_they_are_written() {
     for (module, right) in

@@ -1,4 +1,4 @@
-//! Utterances that ask for several things, and functions that are hard to tell apart.
+//! Utterances with several requests, and functions that are hard to tell apart.
 
 use std::{
     path::Path,
@@ -30,13 +30,13 @@ pub(super) fn request(utterance: &str) -> TurnRequest {
 }
 
 pub(super) async fn understand(snapshot: &Snapshot, request: &TurnRequest) -> Turn {
-    // What is understood, without asking whether it is right.
+    // Understands without asking for confirmation.
     let options = UnderstandOptions { sure: 0.0, ..UnderstandOptions::default() };
     let understander = Understander::new(options, embedder().await, Vec::new());
     understander.turn(snapshot, request).await.expect("an answer")
 }
 
-/// Each call as `[name, arguments]`; of any other outcome, nothing.
+/// Each call as `[name, arguments]`; null for any other outcome.
 pub(super) fn calls(snapshot: &Snapshot, turn: &Turn) -> Value {
     let Outcome::Call(calls) = &turn.outcome else { return Value::Null };
     let name = |call: &uptake::call::Call| snapshot.module.function(call.function()).name.clone();
@@ -81,7 +81,7 @@ async fn each_request_is_a_call_with_values_of_its_own() {
                 ["get_air_quality", {"location": "Seoul"}]
             ]),
         ),
-        // Alike as they are, their places differ.
+        // Similar requests with different places.
         (
             "are there any storm warnings for Miami, and is it raining in Seattle at the moment",
             json!([
@@ -94,7 +94,7 @@ async fn each_request_is_a_call_with_values_of_its_own() {
             "what's the weather in Rome and what's the weather in Paris",
             json!([["get_current_weather", {"location": "Rome"}], ["get_current_weather", {"location": "Paris"}]]),
         ),
-        // What means nothing by itself takes nothing from the rest.
+        // A part without meaning takes nothing from the rest.
         (
             "good morning my friend, and is the air bad in Seoul and then give me the forecast for five days in Berlin",
             json!([
@@ -169,7 +169,7 @@ async fn only_the_given_functions_are_looked_for() {
     assert_eq!(turn.trace.segments.len(), 1, "there is nothing else to ask for");
 }
 
-/// Keeps what it is asked to embed.
+/// Records what it is asked to embed.
 struct Counting {
     inner: Hashed,
     batches: Mutex<Vec<Vec<String>>>,
@@ -283,7 +283,7 @@ async fn a_model_server_may_call_several_at_once() {
     }
 }
 
-/// Money goes to a person or to an account, by functions of one name and one description.
+/// Money goes to a person or to an account, by functions with the same name and description.
 fn write_bank(directory: &Path) {
     let schema = json!([
         {"name": "people.transfer", "description": "Transfer money", "parameters": {

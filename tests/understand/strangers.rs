@@ -36,7 +36,7 @@ fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/strangers")
 }
 
-/// What comes of cases and conversations in a module of `root`.
+/// The results of cases and conversations with a module of `root`.
 async fn evaluated(root: PathBuf, (module, zone): (&str, &str), cases: Cases) -> Evaluation {
     let snapshot = support::snapshot(root, module, embedder().await).await;
     let understander = Understander::new(UnderstandOptions::default(), embedder().await, Vec::new());
@@ -77,12 +77,12 @@ async fn strangers_are_understood() {
     assert!(conversations >= 38, "{conversations} of 96 conversations are right to the end");
 }
 
-/// What an author adds to the exemplars of a function after somebody was not understood.
+/// An exemplar that an author adds to a function after an utterance was not understood.
 struct Taught {
     module: (&'static str, &'static str),
     function: &'static str,
     exemplar: &'static str,
-    /// What was not understood, and what somebody else says later. Neither gives a value.
+    /// An utterance that was not understood, and a later one of another person. Neither contains a value.
     said: &'static str,
     later: &'static str,
 }

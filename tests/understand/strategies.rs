@@ -1,4 +1,4 @@
-//! What each way of asking sends, and what it makes of right answers.
+//! What each strategy sends, and how it handles right answers.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn right() -> Right {
     Right { function: FORECAST, arguments: json!({"location": "Seattle", "format": "celsius", "num_days": 3}) }
 }
 
-/// A server that is always right, in the shape of `OpenAI`.
+/// A server that is always right, in `OpenAI`'s format.
 async fn right_server(right: Right) -> ModelServer {
     ModelServer::answering(move |_, body| match right.answer(body) {
         Meant::Call(name, arguments) => called(name, &arguments.to_string()),
@@ -116,14 +116,14 @@ async fn a_wrong_value_is_put_right_in_every_form() {
         let wrong: Vec<&str> =
             turn.trace.attempts.iter().flat_map(|one| &one.violations).map(|one| one.path.as_str()).collect();
         assert_eq!(wrong, ["/num_days"], "{}", way.name);
-        // Only what was wrong is asked again.
+        // Only the wrong part is asked again.
         let complaints =
             server.heard().iter().filter(|body| body["messages"].to_string().contains("not accepted")).count();
         assert_eq!(complaints, 1, "{}", way.name);
     }
 }
 
-/// Right, but for its answer to the first question of this name.
+/// Right, except for its answer to the first question with this name.
 async fn all_but_one(name: &'static str, instead: (u16, &'static str, Vec<u8>)) -> ModelServer {
     let (right, spoilt) = (right(), std::sync::atomic::AtomicBool::new(false));
     ModelServer::answering(move |_, body| {
@@ -152,7 +152,7 @@ async fn nothing_is_decided_on_half_of_the_answers() {
         let error = understander.turn(&snapshot, &way.request(UTTERANCE)).await.expect_err("one is not answered");
         assert!(matches!(error, TurnError::Llm(LlmError::Status { status: 500, .. })), "{error}");
     }
-    // What cannot be read is asked again.
+    // An unreadable answer is asked for again.
     let way = WAYS.iter().find(|way| way.name == "staged: choice, slots").expect("a way");
     let server = all_but_one("value", said("I am not sure.")).await;
     let understander = way.understander(llm::connect(&server.options()).expect("valid options"));
@@ -252,7 +252,7 @@ async fn the_next_server_is_asked_where_one_fails() {
     assert!(matches!(turn.outcome, Outcome::Call(_)), "{:?}", turn.outcome);
     let failures: Vec<Option<&str>> = turn.trace.attempts.iter().map(|attempt| attempt.failure).collect();
     assert_eq!(failures, [Some("timeout"), None], "what was tried is told");
-    // With no server left, `auto` answers by itself and says why; a strategy that was named fails with the last reason.
+    // With no server left, `auto` answers by itself and says why; a named strategy fails with the last error.
     let error = understander.turn(&snapshot, &request).await.expect_err("nobody is left");
     assert!(matches!(error, TurnError::Llm(LlmError::Malformed(_))), "{error}");
     let auto = TurnRequest { strategy: Some(StrategyName::Auto), ..request };
@@ -287,7 +287,7 @@ async fn a_budget_bounds_retries_time_and_tokens() {
     for (retries, requests) in [(Some(0), 1), (Some(1), 2), (None, 3), (Some(99), 3)] {
         let (turn, asked) = ask(BudgetOverrides { retries, ..BudgetOverrides::default() }, wrong()).await;
         assert_eq!(asked.len(), requests, "{retries:?}");
-        // The best valid understanding wins: what is right is kept, what is not is asked for.
+        // The best valid understanding wins: right values are kept, invalid ones are asked for.
         let turn = turn.expect("an answer");
         let Outcome::Ask(question) = &turn.outcome else { panic!("{:?}", turn.outcome) };
         assert!(

@@ -64,12 +64,12 @@ async fn auto_asks_nobody_when_it_is_sure() {
     let embedder: SharedEmbedder = Arc::new(Hashed::new(&HashedOptions::default()));
     let snapshot = support::snapshot(fixture("modules"), "weather", Arc::clone(&embedder)).await;
     let utterance = "how cold will it be in Seattle in the next 3 days, in celsius";
-    // An answer that is less likely than the local one does not stand, though it was asked for.
+    // An answer that is less likely than the local one does not win, although it was asked for.
     for (sure, decided_by, asked) in [(0.5, "local", 0), (1.0, "local", 1)] {
         let chat = Scripted::new().say("NONE");
         let options = UnderstandOptions { sure, ..UnderstandOptions::default() };
         let understander = Understander::new(options, Arc::clone(&embedder), vec![Server::new(Arc::new(chat.clone()))]);
-        // The fixture itself asks for the local strategy; a request may say otherwise.
+        // The fixture itself wants the local strategy; a request may say otherwise.
         let strategy = Some(StrategyName::Auto);
         let request = TurnRequest { utterance: utterance.to_owned(), strategy, ..TurnRequest::default() };
         let turn = understander.turn(&snapshot, &request).await.expect("an answer");

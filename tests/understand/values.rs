@@ -1,6 +1,7 @@
-//! Values and answers as people say them: two addresses in one sentence, one of two values, lists, what is nobody's
-//! value, remarks on one item, changes at a confirmation, and a no to what nobody has to give. Each class is said in
-//! several languages and to several modules: those of `tests/fixtures/values`, those of strangers, those that ship.
+//! Values and answers as people say them: two addresses in one sentence, one of two values, lists, words that belong to
+//! no value, remarks on one item, changes at a confirmation, and a no to an optional slot. Each class is tested in
+//! several languages and with several modules: those of `tests/fixtures/values`, those of strangers, and the shipped
+//! ones.
 
 use std::{
     fs,
@@ -24,8 +25,8 @@ fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// Where the module is that the dialogues in `directory` are held with: there, else among those of strangers, else
-/// among those that ship.
+/// The root of the module for the dialogues in `directory`: there, or else among those of strangers, or else among the
+/// shipped ones.
 fn root_of(directory: &Path, module: &str) -> PathBuf {
     if directory.join("schema.json").is_file() {
         return fixtures().join("values");
@@ -59,7 +60,7 @@ async fn values_are_read_exactly_or_asked_for() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What somebody says in each language who answers with nothing that is asked for: a no, no idea, and noise.
+/// What an evasive person says in each language: a no, no idea, and noise.
 const EVASIVE: [(&str, &str, [&str; 3]); 5] = [
     ("concierge", "I want to book the lounge", ["no", "no idea", "qwrt zzkp"]),
     ("empfang", "ich möchte den Salon buchen", ["nein", "keine Ahnung", "qwrt zzkp"]),

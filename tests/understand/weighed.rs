@@ -1,4 +1,4 @@
-//! What a model server says is weighed against what is read locally, and by what it said before.
+//! A model server's answer is weighed against the local reading, and by its earlier answers.
 
 use serde_json::json;
 use uptake::{
@@ -14,7 +14,7 @@ use crate::support::{
     model_server::{ModelServer, called, said},
 };
 
-/// What people ask of the weather, and the function that each of it means.
+/// Questions about the weather, and the function that each means.
 const ASKED: [(&str, &str); 6] = [
     ("tell me the weather in Oslo", "get_current_weather"),
     ("give me a 3 day forecast for Oslo", "get_n_day_weather_forecast"),
@@ -35,7 +35,7 @@ async fn turn(understander: &Understander, snapshot: &Snapshot, utterance: &str,
     understander.turn(snapshot, &request).await.expect("an answer")
 }
 
-/// A server that says one thing whatever it is asked ends up with no say, and the local reading stands as it is.
+/// A server that always gives the same answer loses its influence, and the local reading stands.
 #[tokio::test]
 async fn a_server_that_always_says_the_same_is_not_believed() {
     let snapshot = support::snapshot(support::shipped(), "weather", local::embedder().await).await;
@@ -59,7 +59,7 @@ async fn a_server_that_always_says_the_same_is_not_believed() {
     }
 }
 
-/// A server that is right stays the last word.
+/// A server that is right has the last word.
 #[tokio::test]
 async fn a_server_that_is_right_is_believed() {
     let snapshot = support::snapshot(support::shipped(), "weather", local::embedder().await).await;

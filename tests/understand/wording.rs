@@ -1,4 +1,4 @@
-//! Questions in the words of a model server, where a module wants them.
+//! Questions in the words of a model server, for modules that want that.
 
 use serde_json::json;
 use uptake::{
@@ -15,7 +15,7 @@ use crate::support::{
 
 const OURS: &str = "How many nights will you stay in Oslo?";
 
-/// A turn that lacks a slot, decided locally, and its question in the words that `reply` brings.
+/// A turn that lacks a slot, decided locally, and its question in the words of `reply`.
 async fn asked(reply: Reply, strategy: StrategyName) -> (Conversed, usize) {
     let root = tempfile::tempdir().expect("a directory");
     let directory = root.path().join("rooms");
@@ -59,7 +59,7 @@ async fn a_model_may_word_a_question() {
     assert_eq!((text(&conversed), served), (worded, 1));
     assert_eq!(conversed.state.lines.last().expect("a line").text, worded);
     assert_eq!(conversed.turn.trace.attempts.last().expect("an attempt").stage, "wording");
-    // Whoever wants no model server asks none.
+    // With the local strategy no model server is asked.
     let (conversed, served) = asked(reply, StrategyName::Local).await;
     assert_eq!((text(&conversed), served), (OURS, 0));
 }

@@ -1,4 +1,4 @@
-//! Schemas and descriptions that are no larger than a prompt can bear.
+//! Makes schemas and descriptions small enough for a prompt.
 
 use std::{borrow::Cow, io};
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 use crate::assist::schema::each_schema;
 
-/// Bytes of JSON that a function's schema may take: some 2,000 tokens, of which a prompt has eight or so.
+/// Greatest size of a function's schema in bytes of JSON: about 2,000 tokens. A prompt has about eight such schemas.
 const LARGEST: usize = 8_000;
-/// Characters of a description; `OpenAI` refuses more than 1,024.
+/// Greatest length of a description in characters; `OpenAI` refuses more than 1,024.
 const LONGEST: usize = 1_000;
-/// Choices that stay where a schema is too large.
+/// Number of choices that a schema keeps although it is too large.
 const CHOICES: usize = 20;
 
-/// A function's description, cut where it is too long.
+/// A function's description, cut if it is too long.
 pub(crate) fn description(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(LONGEST) {
         None => Cow::Borrowed(text),
@@ -21,8 +21,8 @@ pub(crate) fn description(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A schema of [`LARGEST`] bytes at most that lets through whatever `parameters` let through. What helps least goes
-/// first: descriptions, then long lists of choices, then what is within objects and lists, and at last optional members
+/// A schema of at most [`LARGEST`] bytes that accepts everything that `parameters` accepts. What helps least goes
+/// first: descriptions, then long lists of choices, then what is inside objects and lists, and at last optional members
 /// beyond the first ones.
 pub(crate) fn fitted(parameters: &Value) -> Cow<'_, Value> {
     if fits(parameters) {
@@ -52,7 +52,7 @@ fn without_long_lists(schema: &mut Value) {
     });
 }
 
-/// Only types and choices of the members, and no definitions.
+/// Keeps only the types and choices of the members, and no definitions.
 fn without_depth(schema: &mut Value) {
     let Value::Object(members) = schema else { return };
     members.retain(|key, of| {
@@ -64,7 +64,7 @@ fn without_depth(schema: &mut Value) {
     }
 }
 
-/// Required members first, as many as fit; the object is open, so that the others are not refused.
+/// Keeps as many members as fit, required ones first. The object stays open, so that the others are not refused.
 fn without_the_rest(schema: &mut Value) {
     let Value::Object(members) = schema else { return };
     let Some(Value::Object(all)) = members.shift_remove("properties") else { return };
@@ -85,7 +85,7 @@ fn without_the_rest(schema: &mut Value) {
         kept.insert(key, of);
     }
     members.insert("properties".to_owned(), kept.into());
-    // Any value: what has no strict form stays open.
+    // Any value: a schema without a strict form stays open.
     members.insert("additionalProperties".to_owned(), Map::new().into());
 }
 
@@ -93,7 +93,7 @@ fn fits(schema: &Value) -> bool {
     serde_json::to_writer(Room(LARGEST), schema).is_ok()
 }
 
-/// Takes so many bytes and no more.
+/// A writer that takes this number of bytes and no more.
 struct Room(usize);
 
 impl io::Write for Room {

@@ -1,16 +1,17 @@
-//! The labels that a slot can only mean, where that is sure.
+//! The labels that a slot can mean, where that is certain.
 //!
-//! A slot of open text whose values are a list's labels need not be spelt by the model: it may choose from those labels
-//! that were said. That is a help only where nothing else can be meant, since a choice among wrong labels is a wrong
+//! If a slot is open text and its values are a list's labels, the model need not spell them: it may choose from the
+//! labels that were said. That helps only if nothing else can be meant, since a choice among wrong labels is a wrong
 //! call. So a slot is narrowed only if
 //!
 //! - the list alone finds its values, all labels are texts, and the model may not write them itself (`grounding =
 //!   "free"`);
-//! - no other slot of the function takes values of the same list: "from here to Paris" says nothing of where "here" is;
+//! - no other slot of the function takes values of the same list: "from here to Paris" says nothing about where "here"
+//!   is;
 //! - every mention of the list is exact, none is ruled out ("not Paris"), and none shares its words with a mention for
 //!   another slot ("May");
-//! - no word is left over that could be a value which the list does not know: every word of the utterance is part of a
-//!   mention, or stands in an exemplar of one of the candidates.
+//! - no word is left over that could be a value unknown to the list: every word of the utterance is part of a mention,
+//!   or   occurs in an exemplar of one of the candidates.
 //!
 //! Null stays possible: what was said may belong to no slot at all.
 
@@ -28,10 +29,10 @@ use crate::{
     text::fold,
 };
 
-/// A mention that is its label or one of its expressions, give or take a hyphen.
+/// The certainty of a mention that equals its label or one of its expressions, apart from hyphens.
 const EXACT: Certainty = Certainty::Evident;
 
-/// The labels in play for each slot that can mean nothing else.
+/// The labels that were said, for each slot that can mean nothing else.
 pub(crate) fn in_play(brief: &Brief<'_>, id: FunctionId) -> BTreeMap<SlotPath, Vec<String>> {
     let module = &brief.snapshot.module;
     let function = module.function(id);
@@ -46,12 +47,12 @@ pub(crate) fn in_play(brief: &Brief<'_>, id: FunctionId) -> BTreeMap<SlotPath, V
     found
 }
 
-/// Puts labels in the place of the open text at `path`.
+/// Replaces the open text at `path` by a choice of labels.
 pub(crate) fn narrow(schema: &mut Value, strict: bool, path: &SlotPath, labels: Vec<String>) {
     let Some(leaf) = leaf(schema, path) else { return };
-    // Strict form has nothing beside a union or a reference.
+    // In strict form nothing may stand beside a union or a reference.
     if !strict || leaf.contains_key("type") {
-        // An item of a list that was not said is not there.
+        // An item of a list that was not said is absent, so it needs no null.
         Narrowed { labels, nullable: !path.is_repeated() }.apply(leaf);
     }
 }
@@ -89,7 +90,7 @@ fn is_nullable(members: &Map<String, Value>) -> bool {
     members.get("type").and_then(Value::as_array).is_some_and(|types| types.iter().any(|one| one == "null"))
 }
 
-/// The list that alone finds the slot's values, and those of no other slot.
+/// The list that alone finds the slot's values, and finds those of no other slot.
 fn list_of(module: &Module, function: &Function, slot: &Slot) -> Option<RecognizerId> {
     let [list] = slot.recognizers.as_slice() else { return None };
     let RecognizerKind::List(spec) = &module.recognizer(*list).kind else { return None };
@@ -105,7 +106,7 @@ fn list_of(module: &Module, function: &Function, slot: &Slot) -> Option<Recogniz
     fits.then_some(*list)
 }
 
-/// The labels of a list that were said, in order; `None` if there are none, or a doubt about one.
+/// The labels of a list that were said, in order; `None` if there are none, or if one is doubtful.
 fn labels(brief: &Brief<'_>, function: &Function, list: RecognizerId) -> Option<Vec<String>> {
     let mut labels: Vec<String> = Vec::new();
     for mention in brief.mentions().iter().filter(|mention| mention.recognizer == list) {
@@ -126,7 +127,7 @@ fn labels(brief: &Brief<'_>, function: &Function, list: RecognizerId) -> Option<
     (!labels.is_empty()).then_some(labels)
 }
 
-/// True if no word of the utterance could be the name of something that no list knows.
+/// True if no word of the utterance could name something that the lists do not know.
 fn is_explained(brief: &Brief<'_>) -> bool {
     let mentioned = |span| brief.mentions().iter().any(|mention| mention.is_likely() && mention.span.contains(span));
     let mut left: HashSet<String> = brief

@@ -1,4 +1,5 @@
-//! Ways to have a model server decide: which function, and with which arguments. One file each, behind one trait.
+//! Ways to let a model server decide which function is meant, and with which arguments. One file each, behind one
+//! trait.
 
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -25,7 +26,7 @@ pub(crate) trait Strategy: Sync {
     fn decide<'a>(&'a self, exchange: &'a mut Exchange<'_>) -> BoxFuture<'a, Result<Decision, AskError>>;
 }
 
-/// The strategy of this name. One that names no way of asking is native function calling.
+/// The strategy with this name. A name that fixes no way of asking means native function calling.
 pub(crate) fn named(name: StrategyName) -> &'static dyn Strategy {
     match name {
         StrategyName::Structured => &Structured,
@@ -34,7 +35,7 @@ pub(crate) fn named(name: StrategyName) -> &'static dyn Strategy {
     }
 }
 
-/// The strategy that a server does best, by what was found; native function calling where nothing is known yet.
+/// The strategy that a server does best, by its known capabilities; native function calling if none are known yet.
 #[must_use]
 pub fn best_strategy(found: Option<Capabilities>) -> StrategyName {
     let Some(found) = found else { return StrategyName::Tools };
@@ -42,12 +43,12 @@ pub fn best_strategy(found: Option<Capabilities>) -> StrategyName {
         (Support::Kept, Support::Kept, _) => StrategyName::Tools,
         (_, _, Support::Kept) => StrategyName::Structured,
         (Support::Kept, _, _) => StrategyName::Tools,
-        // Nothing is forced and nothing is called: ask for little at a time.
+        // The server forces no format and makes no calls: ask for little at a time.
         _ => StrategyName::Staged,
     }
 }
 
-/// Who decided.
+/// Which party decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedBy {
@@ -58,7 +59,7 @@ pub enum DecidedBy {
     Structured,
     /// The model server, first for the function and then for its arguments.
     Staged,
-    /// No function is meant, and the words are the model server's.
+    /// No function is meant, and the model server wrote the text.
     Front,
 }
 

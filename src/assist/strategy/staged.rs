@@ -1,5 +1,5 @@
 //! Decides in two stages, each with questions small enough for a small model: first which function is meant, then what
-//! its arguments are. How each stage asks is a setting; what does not depend on one another is asked at the same time.
+//! its arguments are. Settings choose how each stage asks; independent questions are sent at the same time.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ use crate::{
     text::Span,
 };
 
-/// Of several functions that were said to be meant, one is chosen if no other is this likely, measured against it.
+/// Of several functions that got a yes, the best is chosen if every other weight is less than this share of its own.
 const TIE: f32 = 0.8;
 
 const DETECT: &str = "detect";
@@ -44,11 +44,11 @@ const FILL: &str = "fill";
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Staged;
 
-/// What the first stage came to.
+/// Result of the first stage.
 enum Detected {
-    /// In the order of the utterance; none if nothing fits.
+    /// In the order of the utterance; empty if nothing fits.
     Functions(Vec<FunctionId>),
-    /// All about as likely.
+    /// All about equally likely.
     Tied(Vec<FunctionId>),
 }
 
@@ -78,7 +78,7 @@ async fn decide(exchange: &mut Exchange<'_>) -> Result<Decision, AskError> {
         Detected::Tied(functions) => return Ok(tie(brief, &functions)),
     };
     let mut judged = Vec::with_capacity(functions.len());
-    // One after the other: what the first one costs is no longer there for the next.
+    // One after the other: what the first one spends is no longer there for the next.
     for function in functions {
         let definition = brief.snapshot.module.function(function);
         judged.extend(match brief.extent.fill {
@@ -94,7 +94,7 @@ fn empty(function: FunctionId) -> Spoken {
     Spoken { function, arguments: Map::new(), repairs: Vec::new() }
 }
 
-/// Which of these does the person mean?
+/// A question which of these functions the person means.
 fn tie(brief: &Brief<'_>, functions: &[FunctionId]) -> Decision {
     let frames: Vec<Frame> = functions
         .iter()
@@ -133,7 +133,7 @@ impl ModelTask for Choice {
         let mut names: Vec<&str> = match (answer.arguments.get("functions"), answer.arguments.get(schema::FUNCTION)) {
             (Some(Value::Array(names)), _) => names.iter().filter_map(Value::as_str).collect(),
             (_, Some(Value::String(name))) => vec![name],
-            // The bare name, as models write it that are not held to JSON.
+            // The bare name, as models write it that are not forced to write JSON.
             _ if content.len() < 200 && !content.trim().is_empty() => vec![content],
             _ => return Parsed::unreadable("the name of one of the functions, or NONE"),
         };
@@ -157,7 +157,7 @@ impl ModelTask for Choice {
     }
 }
 
-/// A yes-or-no question for each candidate.
+/// Asks a yes-or-no question for each candidate.
 async fn by_each(exchange: &mut Exchange<'_>) -> Result<Detected, AskError> {
     let brief = exchange.brief;
     let shown = brief.shown();
@@ -172,7 +172,7 @@ async fn by_each(exchange: &mut Exchange<'_>) -> Result<Detected, AskError> {
     Ok(elect(brief, meant))
 }
 
-/// A yes-or-no question for each of the nearest exemplars; each yes counts as much as its exemplar is near.
+/// Asks a yes-or-no question for each of the nearest exemplars; each yes counts as much as its exemplar is near.
 async fn by_vote(exchange: &mut Exchange<'_>) -> Result<Detected, AskError> {
     let brief = exchange.brief;
     let module = &brief.snapshot.module;
@@ -181,7 +181,7 @@ async fn by_vote(exchange: &mut Exchange<'_>) -> Result<Detected, AskError> {
     voters.retain(|(_, function, _)| shown.contains(function));
     voters.truncate(brief.extent.shots.max(1));
     if voters.is_empty() {
-        // Functions that are only described have nobody to vote for them.
+        // Functions that have only descriptions have no exemplars to vote for them.
         return by_each(exchange).await;
     }
     let prompts = voters
@@ -198,10 +198,10 @@ async fn by_vote(exchange: &mut Exchange<'_>) -> Result<Detected, AskError> {
     Ok(elect(brief, votes.into_iter().collect()))
 }
 
-/// Who was meant, of those who got a yes and a weight each.
+/// Chooses among the functions that got a yes, each with its weight.
 fn elect(brief: &Brief<'_>, mut meant: Vec<(FunctionId, f32)>) -> Detected {
     if brief.may_be_several() {
-        // Each part elects its own; parts follow one another as they were said.
+        // Each part elects its own function; parts stay in the order in which they were said.
         let mut functions = Vec::new();
         for part in brief.parts() {
             let rank = |function: FunctionId| {
@@ -219,10 +219,10 @@ fn elect(brief: &Brief<'_>, mut meant: Vec<(FunctionId, f32)>) -> Detected {
     if functions.len() > 1 { Detected::Tied(functions) } else { Detected::Functions(functions) }
 }
 
-/// The answers to yes-or-no questions that are asked at the same time; `None` where one could not be read.
+/// The answers to yes-or-no questions that are asked at the same time; `None` for an answer that could not be read.
 ///
 /// # Errors
-/// If one could not be had, since what was never asked about may be just what is meant; or if none could be read.
+/// If one reply is missing, since its question may be about just what is meant; or if no reply could be read.
 async fn yes_or_no(exchange: &mut Exchange<'_>, prompts: Vec<Vec<Message>>) -> Result<Vec<Option<bool>>, AskError> {
     let requests: Vec<ChatRequest> =
         prompts.into_iter().map(|messages| asking(exchange, messages, "answer", schema::answer())).collect();
@@ -242,7 +242,7 @@ async fn yes_or_no(exchange: &mut Exchange<'_>, prompts: Vec<Vec<Message>>) -> R
     Ok(answers)
 }
 
-/// Yes or no, also in the words of a model that is not held to JSON.
+/// Yes or no, also in the words of a model that is not forced to write JSON.
 fn yes(content: &str) -> Option<bool> {
     let object = repair::object(content).unwrap_or_default().arguments;
     let said = match object.get("answer") {
@@ -289,7 +289,7 @@ impl ModelTask for Whole {
                 let spoken = Spoken { function: self.function, arguments: read.arguments, repairs: read.repairs };
                 judge::all(brief, vec![spoken])
             }
-            // A call in another form than JSON has them, too.
+            // Also accepts a call that is written in another form than JSON.
             Err(_) if matches!(written::read(content), Written::Calls(_)) => {
                 read_calls(brief, &[self.function], reply, false)
             }
@@ -302,7 +302,7 @@ impl ModelTask for Whole {
     }
 }
 
-/// Whether each slot can be asked for by itself: values of a list of objects belong together.
+/// True if each slot can be asked for by itself: values of a list of objects belong together.
 fn is_flat(function: &Function) -> bool {
     function.slots.iter().all(|slot| {
         let each = slot.path.0.iter().position(|step| *step == Step::Each);
@@ -310,7 +310,7 @@ fn is_flat(function: &Function) -> bool {
     })
 }
 
-/// A question for each slot, at the same time; those whose values are not valid are asked again, together.
+/// Asks a question for each slot, all at the same time. Slots whose values are not valid are asked again, together.
 async fn by_slot(exchange: &mut Exchange<'_>, id: FunctionId) -> Result<Vec<Judged>, AskError> {
     let brief = exchange.brief;
     let function = brief.snapshot.module.function(id);
@@ -341,7 +341,7 @@ async fn by_slot(exchange: &mut Exchange<'_>, id: FunctionId) -> Result<Vec<Judg
                     }
                     heard.insert(*slot, (attempt, reply));
                 }
-                // Of a slot that was never asked for, nobody knows that it was not said.
+                // A slot whose first question failed must not pass for one that was not said.
                 Err(error) if is_first => return Err(error.into()),
                 Err(_) => {}
             }
@@ -349,7 +349,7 @@ async fn by_slot(exchange: &mut Exchange<'_>, id: FunctionId) -> Result<Vec<Judg
         is_first = false;
         let arguments = assemble(&function.slots, &values);
         let read = judge::all(brief, vec![Spoken { function: id, arguments, repairs }]);
-        // The whole is judged at once; its findings belong to the answers that they are about.
+        // The whole call is judged at once; each finding is attributed to the answer that it is about.
         let about = |slot: usize, all: &[Violation]| -> Vec<Violation> {
             let of_slot = |violation: &&Violation| function.slots[slot].path.holds(&violation.path);
             all.iter().filter(of_slot).cloned().collect()
@@ -379,14 +379,15 @@ async fn by_slot(exchange: &mut Exchange<'_>, id: FunctionId) -> Result<Vec<Judg
     }
 }
 
-/// The value in an answer, with the repairs that it took; `None` if it has none, null if none was said.
+/// The value in an answer, with the repairs that reading it needed; `None` if there is none, null if the person said
+/// none.
 fn value_in(content: &str) -> Option<(Value, Vec<&'static str>)> {
     let mut read = repair::object(content).ok().filter(|_| written::is_one_answer(content))?;
     let value = read.arguments.shift_remove("value")?;
     Some((value, read.repairs))
 }
 
-/// Values of flat slots at their paths; what was not said is left out.
+/// Puts the values of flat slots at their paths; what was not said is left out.
 fn assemble(slots: &[Slot], values: &[Option<Value>]) -> Map<String, Value> {
     let mut arguments = Map::new();
     for (slot, value) in slots.iter().zip(values) {

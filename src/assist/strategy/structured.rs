@@ -1,5 +1,5 @@
-//! Decides through one answer that must fit a JSON Schema: a union of the candidates' calls and "none". For servers
-//! that force a grammar; what others make of it is read as leniently as anything else.
+//! Decides through one answer that must fit a JSON Schema: a union of the candidates' calls and "none". It is meant for
+//! servers that force a grammar; replies of other servers are read as leniently as elsewhere.
 
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -56,7 +56,7 @@ impl ModelTask for Structured {
         let among = brief.shown();
         let content = reply.content.as_deref().unwrap_or_default();
         let object = written::is_one_answer(content).then(|| repair::object(content).ok()).flatten();
-        // Some servers turn what looks like a call into one, and some models write one in their own form.
+        // Some servers turn what looks like a call into a tool call, and some models write calls in their own form.
         let Some(answer) = object.filter(|_| reply.tool_calls.is_empty()) else {
             return read_calls(brief, &among, reply, false);
         };
@@ -97,7 +97,7 @@ impl ModelTask for Structured {
     }
 }
 
-/// A call of the union; `None` where it says that no function fits.
+/// A call of the union; `None` if the answer says that no function fits.
 fn read_one(brief: &Brief<'_>, among: &[FunctionId], call: &Value) -> Option<Result<Spoken, String>> {
     let name = [schema::FUNCTION, "name"].iter().find_map(|key| call.get(*key)?.as_str());
     let Some(name) = name else {

@@ -1,5 +1,5 @@
-//! Decides through a model server's native function calling: the few candidates as tools, the nearest exemplars as
-//! few-shot turns, the mentions as hints.
+//! Decides through a model server's native function calling: the few candidates are tools, the nearest exemplars are
+//! few-shot turns, the mentions are hints.
 
 use futures::future::BoxFuture;
 
@@ -62,11 +62,11 @@ impl ModelTask for Tools {
     }
 }
 
-/// What is right where there is no call.
+/// What the model should have written where its reply has no call.
 const EXPECTED: &str = "a call of one of the functions, or the word NONE";
 
-/// Finds the calls in a reply, as tool calls or as text, and judges them. Where one was asked for, the first usable one
-/// counts. That no function fits is said by NONE, and by plain words where `may_be_words`.
+/// Finds the calls in a reply, as tool calls or as text, and judges them. If one call was asked for, the first usable
+/// one counts. NONE says that no function fits; so do plain words, if `may_be_words`.
 pub(super) fn read_calls(
     brief: &Brief<'_>,
     among: &[FunctionId],
@@ -84,7 +84,7 @@ pub(super) fn read_calls(
             judged(brief, among, written, false, Some("call-in-text"))
         }
         Written::Words if schema::says_none(content) => Parsed::settled(Vec::new(), Vec::new()),
-        // Cut in the middle, it may have been about to call; an empty reply is no answer at all, nor are words about a
+        // A reply that was cut may have been about to call. An empty reply is no answer, and neither are words about a
         // function.
         Written::Words
             if may_be_words && !reply.cut && !content.trim().is_empty() && !names_any(brief, among, content) =>
@@ -95,13 +95,13 @@ pub(super) fn read_calls(
     }
 }
 
-/// True of words that name a function as programs do.
+/// True if the words contain a function's name as programs write it.
 fn names_any(brief: &Brief<'_>, among: &[FunctionId], words: &str) -> bool {
     let functions = among.iter().map(|id| brief.snapshot.module.function(*id));
     functions.into_iter().any(|function| guard::names(words, function))
 }
 
-/// The calls, judged; of `is_cut`, the last one may have been going on.
+/// Judges the calls; if `is_cut`, the last one may be incomplete.
 fn judged<'r>(
     brief: &Brief<'_>,
     among: &[FunctionId],
@@ -139,10 +139,10 @@ fn judged<'r>(
     }
 }
 
-/// One call by its written name and arguments.
+/// One call, from its written name and arguments.
 ///
 /// # Errors
-/// What was expected where it cannot be read.
+/// What was expected, if the call cannot be read.
 pub(super) fn speak(brief: &Brief<'_>, among: &[FunctionId], name: &str, arguments: &str) -> Result<Spoken, String> {
     let module = &brief.snapshot.module;
     let Some(name) = repair::read_name(name, module, among) else {

@@ -1,4 +1,4 @@
-//! A form taken apart, while it is changed. Arrays may have gaps until they are closed.
+//! A form in parts while it is being changed. Arrays may have gaps until they are closed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,17 +25,17 @@ pub(super) struct Placed<T> {
 pub(super) struct Draft {
     pub(super) slots: Vec<Placed<SlotValue>>,
     pub(super) aside: Vec<Placed<Aside>>,
-    /// Any item is `-`, in a list and where the value names the item.
+    /// `-` stands for any item, in a list and where the value names the item.
     pub(super) excluded: Vec<Placed<SlotValue>>,
     pub(super) skipped: Vec<String>,
     pub(super) asked: Vec<Place>,
 }
 
-/// The number of each item that stays, by array and by its number before.
+/// The new number of each remaining item, by array and old number.
 type Numbers = BTreeMap<Vec<Step>, BTreeMap<usize, usize>>;
 
 impl Draft {
-    /// A state may come from a client: what has no place, or whose place another value has, is left out.
+    /// A state may come from a client: values without a valid place, or whose place is already taken, are left out.
     pub(super) fn of(form: &Form, asked: &[String]) -> Self {
         let mut slots: Vec<Placed<SlotValue>> = Vec::with_capacity(form.slots.len());
         for filled in &form.slots {
@@ -56,7 +56,7 @@ impl Draft {
         draft
     }
 
-    /// The form with what is here now.
+    /// Builds the form from the parts.
     pub(super) fn form(mut self, form: &Form) -> Form {
         self.close_gaps();
         let filled = |one: Placed<SlotValue>| SlotValue { pointer: one.place.pointer(), ..one.of };
@@ -69,7 +69,7 @@ impl Draft {
         }
     }
 
-    /// All of `removed` means the items as they are numbered before.
+    /// Items in `removed` have their numbers from before the removal.
     pub(super) fn take_back(&mut self, function: &Function, removed: &[Removal]) {
         if removed.is_empty() {
             return;
@@ -93,7 +93,7 @@ impl Draft {
         self.asked.retain_mut(|place| renumber(place, &numbers));
     }
 
-    /// Takes out what was ruled out, and remembers it.
+    /// Removes a value that was ruled out, and remembers it.
     pub(super) fn rule_out(&mut self, function: &Function, place: Place, filled: SlotValue) {
         let pattern = anywhere(function, place);
         for place in self.places(&|place, held| place.may_be(&pattern) && same(held, &filled.value)) {
@@ -112,8 +112,8 @@ impl Draft {
         self.excluded.iter().any(|excluded| excluded.place.may_be(place) && same(&excluded.of.value, value))
     }
 
-    /// The place has this value now, so nothing else is to be said of it. What is `added` leaves alone what was given
-    /// for an item that is not there.
+    /// This place now has this value, so invalid and ruled-out values for it are dropped. With `is_added`, values that
+    /// wait for a new item are kept.
     pub(super) fn settled(&mut self, place: &Place, value: &Value, is_added: bool) {
         let waits = |aside: &Placed<Aside>| is_added && aside.place.0.contains(&Step::New);
         self.aside.retain(|aside| !aside.place.touches(place) || waits(aside));
@@ -122,11 +122,11 @@ impl Draft {
         self.skipped.retain(|skipped| *skipped != path);
     }
 
-    /// Takes out whatever is at this place or below.
+    /// Removes everything at this place or below.
     pub(super) fn clear(&mut self, place: &Place) {
         self.slots.retain(|slot| !slot.place.is_within(&place.0));
         self.aside.retain(|aside| !aside.place.touches(place));
-        // What is ruled out stays so, except with the item that it was ruled out of.
+        // Ruled-out values stay, unless the item that they belong to is removed.
         if matches!(place.0.last(), None | Some(Step::Item(_))) {
             self.excluded.retain(|excluded| !excluded.place.is_within(&place.0));
         }
@@ -155,7 +155,7 @@ impl Draft {
         found.map(|slot| slot.place.clone()).collect()
     }
 
-    /// Numbers the items of each array from 0; what is about an item that is gone is about none that is there.
+    /// Renumbers the items of each array from 0; values of a removed item get `-` for it.
     fn close_gaps(&mut self) -> Numbers {
         let mut numbers = Numbers::new();
         for slot in &self.slots {
@@ -179,7 +179,7 @@ fn placed<T: Clone>(pointer: &str, of: &T) -> Option<Placed<T>> {
     Place::of(pointer).map(|place| Placed { place, of: of.clone() })
 }
 
-/// False if an item of it is not there any more; it is `-` then.
+/// False if an item on the way no longer exists; its step is then `-`.
 fn renumber(place: &mut Place, numbers: &Numbers) -> bool {
     let before = place.0.clone();
     let mut is_there = true;
@@ -197,7 +197,7 @@ fn renumber(place: &mut Place, numbers: &Numbers) -> bool {
     is_there
 }
 
-/// What goes with the value at this place: the item that it names, else itself.
+/// What is removed together with the value at this place: the item that it names, or only itself.
 fn unit(function: &Function, place: &Place) -> Place {
     match named_item(function, place) {
         Some(at) => Place(place.until(at + 1).to_vec()),
@@ -205,7 +205,7 @@ fn unit(function: &Function, place: &Place) -> Place {
     }
 }
 
-/// The place without the number of the element that it is, or of the item that it names.
+/// The place with `-` in place of the list index, or of the number of the item that it names.
 fn anywhere(function: &Function, mut place: Place) -> Place {
     let element = place.list().map(<[Step]>::len);
     if let Some(at) = element.or_else(|| named_item(function, &place)) {
@@ -214,14 +214,14 @@ fn anywhere(function: &Function, mut place: Place) -> Place {
     place
 }
 
-/// Where in its steps the item is that the value at this place names.
+/// Index of the step with the item that the value at this place names.
 fn named_item(function: &Function, place: &Place) -> Option<usize> {
     let at = place.0.iter().rposition(|step| !matches!(step, Step::Key(_)))?;
     let head = Shape::of(function, place.until(at)).head?;
     (place.0[at + 1..] == head).then_some(at)
 }
 
-/// Numbers are the same however they are written.
+/// Equality of values; numbers are equal however they are written.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),

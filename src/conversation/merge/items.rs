@@ -1,4 +1,4 @@
-//! What the items of an array are made of: which value names one, and which says how many there are of it.
+//! The structure of an array's items: which value names an item, and which is its count.
 
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use crate::module::{Counting, Function, Slot, SlotKind, SlotPath, Step as PathSt
 /// Steps from an item to two of its values.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Shape {
-    /// The first required one that does not count, else the first one: a dish's name.
+    /// The first required value that is not a count, or else the first value: a dish's name.
     pub(super) head: Option<Vec<Step>>,
     pub(super) count: Option<Vec<Step>>,
 }
 
 impl Shape {
-    /// `array` are the steps to it, without the item's.
+    /// `array` is the path to the array, without the item step.
     pub(super) fn of(function: &Function, array: &[Step]) -> Self {
         let mut item = Place(array.to_vec()).path();
         item.0.push(PathStep::Each);
@@ -37,19 +37,19 @@ impl Shape {
     }
 }
 
-/// The slot that says how many there are of something, by its name or description; `None` if none does.
+/// The slot that is a count, by its name or description; `None` if there is none.
 #[must_use]
 pub fn count<'a>(slots: &[&'a Slot]) -> Option<&'a Slot> {
     let integers = || slots.iter().copied().filter(|slot| slot.kind == SlotKind::Integer);
     let mut all = integers();
-    // A lone integer that says nothing of a count may be a size.
+    // A single integer that is not described as a count may be a size.
     let only = all.next().filter(|_| all.next().is_none());
     let is_named = |slot: &&Slot| slot.counting == Counting::Named;
     integers().find(is_named).or_else(|| only.filter(|slot| slot.counting == Counting::Described))
 }
 
-/// True if no item is complete without it: every member from the item, `from` steps in, to it is required. The slot's
-/// own word is about the whole call, which may do without the array.
+/// True if no item is complete without it: every member from the item (`from` steps in) to it is required. The slot's
+/// own `required` is about the whole call, which may omit the array.
 fn is_required(function: &Function, slot: &Slot, from: usize) -> bool {
     within(&function.parameters, &slot.path, from).unwrap_or(slot.required)
 }

@@ -1,4 +1,4 @@
-//! A JSON pointer taken apart, so that items can be told from members, counted and moved.
+//! A JSON pointer in steps, which tells items from members and lets items be counted and moved.
 
 use crate::module::{SlotPath, Step as PathStep};
 
@@ -9,16 +9,16 @@ const MOST_STEPS: usize = 64;
 pub(super) enum Step {
     Key(String),
     Item(usize),
-    /// `-`: no item that is there.
+    /// `-`: not an existing item.
     New,
 }
 
-/// Where a value is in the arguments. Without steps it is all of them.
+/// The place of a value in the arguments. Without steps it means all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Place(pub(super) Vec<Step>);
 
 impl Place {
-    /// `None` if it is no JSON pointer, or deeper than any arguments are.
+    /// `None` if it is not a JSON pointer, or deeper than arguments can be.
     pub(super) fn of(pointer: &str) -> Option<Self> {
         if pointer.is_empty() {
             return Some(Self::default());
@@ -35,7 +35,7 @@ impl Place {
         })
     }
 
-    /// The slot that it belongs to.
+    /// The path of the slot that it belongs to.
     pub(super) fn path(&self) -> SlotPath {
         let step = |step: &Step| match step {
             Step::Key(key) => PathStep::Key(key.as_str().into()),
@@ -53,8 +53,8 @@ impl Place {
         self.0.starts_with(other)
     }
 
-    /// True if both cannot have a value: they are the same place, one contains the other, or what is an array for one
-    /// is an object for the other.
+    /// True if the two cannot both have a value: they are equal, one contains the other, or one treats as an array what
+    /// the other treats as an object.
     pub(super) fn bars(&self, other: &Self) -> bool {
         match self.0.iter().zip(&other.0).find(|(own, other)| own != other) {
             None => true,
@@ -62,17 +62,17 @@ impl Place {
         }
     }
 
-    /// True if one is the other or contains it, where `-` may be any item.
+    /// True if they are equal or one contains the other, where `-` matches any item.
     pub(super) fn touches(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(own, other)| own.may_be(other))
     }
 
-    /// True if it may be the same place, where `-` may be any item.
+    /// True if they may be the same place, where `-` matches any item.
     pub(super) fn may_be(&self, other: &Self) -> bool {
         self.0.len() == other.0.len() && self.touches(other)
     }
 
-    /// The element of a list of scalars: the list's own steps.
+    /// The steps of the list, if this is an element of a list of scalars.
     pub(super) fn list(&self) -> Option<&[Step]> {
         match self.0.split_last() {
             Some((Step::Item(_) | Step::New, list)) => Some(list),
@@ -86,7 +86,7 @@ impl Step {
         if token == "-" {
             Self::New
         } else if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) {
-            // One that is too large to be counted is behind all others.
+            // A number that is too large counts as behind all others.
             Self::Item(token.parse().unwrap_or(usize::MAX))
         } else {
             Self::Key(token.replace("~1", "/").replace("~0", "~"))

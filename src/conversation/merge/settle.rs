@@ -1,4 +1,4 @@
-//! Which items of the form the items of an utterance mean.
+//! Decides which items of the form the items of an utterance mean.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,12 +16,12 @@ use crate::{
     module::Function,
 };
 
-/// Something of an utterance. Its place is counted as the utterance does, until it is settled.
+/// A part of an utterance. Its place has the utterance's numbering until it is settled.
 #[derive(Debug)]
 pub(super) struct Saying {
     pub(super) place: Place,
     pub(super) what: What,
-    /// It is said of a part of an item, and so meant to change that.
+    /// It is about a portion of an item, and so meant to change it.
     pub(super) is_meant: bool,
 }
 
@@ -30,21 +30,21 @@ pub(super) enum What {
     Value(SlotValue),
     Invalid(Aside),
     Excluded(SlotValue),
-    /// It is not clear what it is about.
+    /// It is unclear what it is about.
     Declined(SlotValue),
-    /// It says nothing more.
+    /// It is dealt with.
     Done,
 }
 
-/// What an utterance says of the name of one of its items.
+/// What an utterance says of an item's name.
 enum Head {
     Named(Value),
-    /// By a value that is not valid.
+    /// With an invalid value.
     Misnamed,
     Unnamed,
 }
 
-/// Gives all `sayings` their places in the form. Items that are new get the numbers behind those that are there.
+/// Gives all `sayings` their places in the form. New items get the numbers after the existing ones.
 pub(super) fn settle(function: &Function, draft: &mut Draft, said: &Said, sayings: &mut [Saying]) {
     let members = (0..sayings.len()).collect();
     let (manner, portion) = (said.manner, said.portion);
@@ -62,7 +62,7 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// `members` have the first `at` steps in common, which are settled.
+    /// `members` share the first `at` steps, which are settled.
     fn settle(&mut self, members: Vec<usize>, at: usize) {
         let mut groups: BTreeMap<Step, Vec<usize>> = BTreeMap::new();
         for member in members {
@@ -73,7 +73,7 @@ impl Settling<'_> {
         }
         for (step, mut members) in groups {
             if !matches!(step, Step::Key(_)) {
-                // An element of a list of scalars finds its place when it is put there.
+                // An element of a list of scalars gets its place when it is merged.
                 members.retain(|member| self.sayings[*member].place.0.len() > at + 1);
                 self.settle_item(&members, at);
             }
@@ -81,7 +81,7 @@ impl Settling<'_> {
         }
     }
 
-    /// `members` are what is said of one item of the array, below it.
+    /// `members` are what is said of one item of the array.
     fn settle_item(&mut self, members: &[usize], at: usize) {
         let Some(first) = members.first() else { return };
         let array = self.sayings[*first].place.until(at).to_vec();
@@ -99,7 +99,7 @@ impl Settling<'_> {
         members.iter().for_each(|member| self.sayings[*member].place.0[at] = step.clone());
     }
 
-    /// `None` if it is not clear which. One that is not there yet is the next one.
+    /// `None` if it is unclear which item is meant. A new item gets the next number.
     fn item_meant(&mut self, group: &Group<'_>) -> Option<usize> {
         let free: Vec<usize> = self.free(group);
         let head = self.head(group);
@@ -150,7 +150,7 @@ impl Settling<'_> {
         None
     }
 
-    /// Of items with the same name the one that differs least, then the one that agrees most.
+    /// Of the items with this name, the one that differs least, then the one that agrees most.
     fn item_named(&self, group: &Group<'_>, name: &Value, free: &[usize]) -> Option<usize> {
         let named = free
             .iter()
@@ -162,7 +162,7 @@ impl Settling<'_> {
         })
     }
 
-    /// The only item, if the name is meant to replace its own; else one that has no name yet, and nothing that differs.
+    /// The only item, if its name is to be replaced; or else an item without a name whose values do not differ.
     fn item_renamed(&self, group: &Group<'_>, free: &[usize]) -> Option<usize> {
         if self.manner == Manner::Correct && self.draft.items(&group.array).len() == 1 && free.len() == 1 {
             return free.first().copied();
@@ -171,7 +171,7 @@ impl Settling<'_> {
         free.iter().copied().filter(is_open).max_by_key(|item| self.touched(group, *item))
     }
 
-    /// The item that the latest turn was about. A correction is of one that has such a value.
+    /// The item that the latest turn was about. A correction needs one that already has such a value.
     fn item_touched_last(&self, group: &Group<'_>, free: &[usize]) -> Option<usize> {
         let has_one = |item: &usize| {
             let (equal, other) = self.compared(group, *item);
@@ -186,7 +186,7 @@ impl Settling<'_> {
         last.next().filter(|_| last.next().is_none())
     }
 
-    /// Where something is ruled out of an item that is there; `None` for any.
+    /// The existing item that something is ruled out of; `None` means any.
     fn item_ruled_out_of(&self, group: &Group<'_>) -> Option<usize> {
         let head = group.shape.head.as_deref();
         let is_named = |member: &usize| Some(group.below(&self.sayings[*member].place)) == head;
@@ -194,13 +194,13 @@ impl Settling<'_> {
         if group.members.iter().any(is_named) { None } else { self.item_touched_last(group, &items) }
     }
 
-    /// The item that the values are for: where they are said of so many of an item, these become one of their own.
+    /// The item that the values are for: if they are for a portion of an item, the portion becomes a new one.
     fn part(&mut self, group: &Group<'_>, item: usize) -> usize {
         let (Some(portion), Some(count)) = (self.portion, &group.shape.count) else { return item };
         if !self.draft.items(&group.array).contains(&item) {
             return item;
         }
-        // "One" was said of how many get the values.
+        // The value "one" told how many get the values; it is not a new count.
         let mut said = None;
         for member in group.members {
             let saying = &mut self.sayings[*member];
@@ -254,13 +254,13 @@ impl Settling<'_> {
         }
     }
 
-    /// Items that nothing else of the utterance means.
+    /// Items that no other part of the utterance means.
     fn free(&self, group: &Group<'_>) -> Vec<usize> {
         let is_free = |item: &usize| !self.taken.contains(&(group.array.clone(), *item));
         self.draft.items(&group.array).into_iter().filter(is_free).collect()
     }
 
-    /// `None` if there cannot be one more. What was given for an item that was not there yet is about this one.
+    /// `None` if no further item is possible. Values that waited for a new item now belong to this one.
     fn new_item(&mut self, group: &Group<'_>) -> Option<usize> {
         let taken = self.taken.iter().filter(|(array, _)| *array == group.array).map(|(_, item)| *item).max();
         let item = match self.draft.items(&group.array).last().copied().max(taken) {
@@ -300,8 +300,7 @@ impl Settling<'_> {
         group.members.iter().any(|member| self.sayings[*member].is_own(group))
     }
 
-    /// How many of the item's own places that were spoken of have the same value in this item, and how many another
-    /// one.
+    /// How many of the item's own spoken values are the same in this item, and how many differ.
     fn compared(&self, group: &Group<'_>, item: usize) -> (usize, usize) {
         let (mut equal, mut other) = (0, 0);
         let spoken = group.members.iter().map(|member| &self.sayings[*member]).filter(|saying| saying.is_spoken());
@@ -330,7 +329,7 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Where in its places the item is.
+    /// Index of the item step in its places.
     fn at(&self) -> usize {
         self.array.len()
     }
@@ -350,22 +349,22 @@ impl Saying {
         matches!(self.what, What::Declined(_) | What::Done)
     }
 
-    /// It is of the item itself, not of a list in it.
+    /// It is a value of the item itself, not of a list inside it.
     fn is_own(&self, group: &Group<'_>) -> bool {
         group.below(&self.place).iter().all(|step| matches!(step, Step::Key(_)))
     }
 
-    /// Somebody said it, valid or not.
+    /// The person said it, valid or not.
     pub(super) fn is_spoken(&self) -> bool {
         matches!(self.what, What::Value(_) | What::Invalid(_)) && !self.is_silent()
     }
 
-    /// Nobody said it: a default, or a value that comes along.
+    /// It was not said: a default, or a carried-over value.
     fn is_silent(&self) -> bool {
         matches!(&self.what, What::Value(filled) if is_silent(filled.from))
     }
 
-    /// It has no place in the form. Of what is not valid, nothing is kept then.
+    /// It gets no place in the form. If it is invalid, it is dropped.
     fn decline(&mut self) {
         self.what = match std::mem::replace(&mut self.what, What::Done) {
             What::Value(filled) if !is_silent(filled.from) => What::Declined(filled),
@@ -376,7 +375,7 @@ impl Saying {
     }
 }
 
-/// Values that fill a place where there is nothing, and never take one.
+/// Sources whose values fill empty places, and never replace anything.
 pub(super) const fn is_silent(from: Source) -> bool {
     matches!(from, Source::Default | Source::Carried | Source::Withdrawn)
 }

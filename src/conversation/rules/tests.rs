@@ -35,7 +35,7 @@ fn now() -> Zoned {
     "2026-03-10T12:00:00+01:00[Europe/Berlin]".parse().expect("a moment")
 }
 
-/// The pointers of what breaks it.
+/// The pointers of the values that violate the rule.
 fn breaks(check: &str, arguments: &Value) -> Vec<Vec<String>> {
     let arguments = arguments.as_object().expect("an object");
     broken(&[settings(check)], arguments, &now()).into_iter().map(|broken| broken.pointers).collect()
@@ -58,7 +58,7 @@ fn values_are_compared_as_what_they_are() {
         ("arrival > now", json!({"arrival": "2026-03-10T10:30:00Z"}), false),
         ("time < now", json!({"time": "11:59:00"}), true),
         ("time >= 17:30", json!({"time": "17:30:00"}), true),
-        // A day says nothing of the hour.
+        // A date does not include an hour.
         ("arrival >= start", json!({"arrival": "2026-01-09T00:10:00", "start": "2026-01-09"}), true),
         ("arrival > start", json!({"arrival": "2026-01-09T23:10:00", "start": "2026-01-09"}), false),
         ("stay <= 2 weeks", json!({"stay": "P14D"}), true),
@@ -73,7 +73,7 @@ fn values_are_compared_as_what_they_are() {
         ("name < word", json!({"name": "10", "word": "9"}), true),
         ("name == 'Jane Doe'", json!({"name": "Jane Doe"}), true),
         ("name != \"a < b\"", json!({"name": "a < b"}), false),
-        // A number that looks like a date is none.
+        // A number that looks like a date is not one.
         ("name < word", json!({"name": "20260102", "word": "20260101x"}), false),
         ("paid = true", json!({"paid": false}), false),
     ] {
@@ -142,7 +142,7 @@ fn what_is_no_rule_is_told_in_words() {
         let found = read(check).expect_err(check);
         assert!(found.contains(reason), "{check}: {found}");
     }
-    // What may be a date is compared with one.
+    // A text that may be a date can be compared with one.
     assert!(read("name < 2026-02-01").is_ok());
     assert!(read("any < 3").is_ok());
 }
@@ -196,7 +196,7 @@ proptest! {
         }
     }
 
-    /// Of opposites, one holds where they say anything; and both are silent in the same places.
+    /// Of two opposite rules, exactly one holds where they apply; and both do not apply in the same places.
     #[test]
     fn opposites_exclude_each_other(arguments in any_arguments(), amount in 0..400_000_u32) {
         let moved = format!("any + {amount} days");

@@ -1,10 +1,10 @@
 //! Encryption at rest, above the stores.
 //!
-//! What is stored begins with a byte that says how to read the rest:
+//! Stored bytes begin with one that tells how to read the rest:
 //!
-//! - `0`: as it is.
-//! - `1`: four bytes that tell keys apart, a nonce of 24 bytes, then the text under XChaCha20-Poly1305 with the
-//!   session's id as associated data, so that what was stored for one session is no other's.
+//! - `0`: plain.
+//! - `1`: four bytes that identify the key, a nonce of 24 bytes, then the data under XChaCha20-Poly1305 with the
+//!   session's id as associated data, so that the data of one session cannot be used for another.
 
 use chacha20poly1305::{
     KeyInit as _, XChaCha20Poly1305, XNonce,
@@ -22,7 +22,7 @@ const NONCE_BYTES: usize = 24;
 
 /// A key, ready for use; its bytes are wiped when it is dropped.
 struct Key {
-    /// Tells "another key" from "damaged". A derived hash: says nothing of the key.
+    /// Distinguishes a wrong key from damaged data. A derived hash, which reveals nothing of the key.
     mark: [u8; MARK_BYTES],
     cipher: XChaCha20Poly1305,
 }
@@ -36,7 +36,7 @@ impl Key {
     }
 }
 
-/// Writes with one key or none, and reads with several.
+/// Encrypts with one key or none, and decrypts with several.
 pub(super) struct Cipher {
     writes_with: Option<Key>,
     reads_too: Vec<Key>,
@@ -44,8 +44,8 @@ pub(super) struct Cipher {
 }
 
 impl Cipher {
-    /// Without a current key, what is written stays readable. With one, whoever can write to the store could put there
-    /// what nobody said; so what is not encrypted is only read if `plain` says so.
+    /// Without a current key, data is stored plain. With one, plain data is read only if `plain` says so: anyone who
+    /// can write to the store could otherwise insert forged sessions.
     pub(super) fn new(current: Option<&[u8; 32]>, previous: &[[u8; 32]], plain: bool) -> Self {
         let reads_too = previous.iter().map(Key::new).collect();
         Self { writes_with: current.map(Key::new), reads_too, reads_plain: plain || current.is_none() }
@@ -54,11 +54,11 @@ impl Cipher {
     /// A key that stays in this process.
     pub(super) fn random_key() -> [u8; 32] {
         let random = [*Uuid::new_v4().as_bytes(), *Uuid::new_v4().as_bytes()];
-        // Some bits of each are always the same.
+        // Some bits of each UUID are constant.
         blake3::derive_key("uptake 2026 key of one process", random.as_flattened())
     }
 
-    /// What is stored for this data.
+    /// The bytes to store for this data.
     pub(super) fn seal(&self, id: &SessionId, data: &[u8]) -> Result<Vec<u8>, StoreError> {
         let Some(key) = &self.writes_with else {
             return Ok([&[PLAIN], data].concat());
@@ -73,7 +73,7 @@ impl Cipher {
         Ok([&[XCHACHA20_POLY1305], key.mark.as_slice(), &nonce, &sealed].concat())
     }
 
-    /// The data again.
+    /// The data in these stored bytes.
     pub(super) fn open(&self, id: &SessionId, stored: &[u8]) -> Result<Vec<u8>, StoreError> {
         match stored.split_first() {
             Some((&PLAIN, data)) if self.reads_plain => Ok(data.to_vec()),

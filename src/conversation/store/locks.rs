@@ -1,4 +1,4 @@
-//! One turn of a session at a time in this process.
+//! Runs one turn of a session at a time in this process.
 
 use std::{
     collections::HashMap,
@@ -13,20 +13,20 @@ use tokio::{
 
 use super::{SessionId, StoreError};
 
-/// The sessions in which a turn runs or waits. One that rests takes no memory here.
+/// The sessions in which a turn runs or waits. Others take no memory here.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Locks(Arc<Mutex<HashMap<SessionId, Arc<TurnMutex<()>>>>>);
 
-/// The session belongs to whoever holds this.
+/// Exclusive access to a session while it is held.
 #[derive(Debug)]
 pub(super) struct Turn {
-    // Released before the place is given up, by the order of the fields.
+    // Field order matters: the lock is released before the place is given up.
     _held: OwnedMutexGuard<()>,
     _place: Place,
 }
 
 impl Locks {
-    /// Waits for the turns that came before, in their order.
+    /// Waits for earlier turns, in order.
     pub(super) async fn acquire(&self, id: &SessionId, wait: Duration) -> Result<Turn, StoreError> {
         let lock = self.table().entry(id.clone()).or_default().clone();
         let place = Place { locks: self.clone(), id: id.clone() };
@@ -36,13 +36,13 @@ impl Locks {
         }
     }
 
-    /// No step leaves the table half changed, so what a panic elsewhere left is whole.
+    /// No operation leaves the table half changed, so a poisoned lock is safe to use.
     fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<TurnMutex<()>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Among those that hold or want the lock of a session. The last to leave clears it away.
+/// A reference to a session's lock, held or awaited. The last one to be dropped removes the lock.
 #[derive(Debug)]
 struct Place {
     locks: Locks,
@@ -52,7 +52,7 @@ struct Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut table = self.locks.table();
-        // Whoever holds or waits has a reference of their own, which is only taken while the table is locked.
+        // Every holder and waiter has a reference, which is only taken while the table is locked.
         if table.get(&self.id).is_some_and(|lock| Arc::strong_count(lock) == 1) {
             table.remove(&self.id);
         }
@@ -88,7 +88,7 @@ mod tests {
         let locks = Locks::default();
         let held = locks.acquire(&id("a"), Duration::from_millis(10)).await.unwrap();
         assert!(locks.acquire(&id("a"), Duration::from_millis(10)).await.is_err());
-        // Left before its time came.
+        // A waiter that gives up early.
         let id = id("a");
         let given_up = timeout(Duration::from_millis(5), locks.acquire(&id, Duration::from_secs(9)));
         assert!(given_up.await.is_err());

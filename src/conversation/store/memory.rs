@@ -13,7 +13,7 @@ use super::{Part, SessionId, Store, StoreError, Stored, first_revision};
 pub struct Memory(Mutex<HashMap<SessionId, Stored>>);
 
 impl Memory {
-    /// No step leaves the map half changed, so what a panic elsewhere left is whole.
+    /// No operation leaves the map half changed, so a poisoned lock is safe to use.
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Stored>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +71,7 @@ impl Store for Memory {
             .map(|(id, one)| (one.expires, one.data.len() as u64, id.clone()))
             .collect();
         latest.sort_unstable_by(|one, other| other.cmp(one));
-        // What each owner has up to this one, the latest first.
+        // Number and bytes of each owner's sessions up to this one, latest first.
         let mut own: HashMap<Option<String>, (u64, u64)> = HashMap::new();
         let (mut by_number, mut by_bytes) = (Vec::new(), Vec::new());
         for (order, (_, length, id)) in latest.into_iter().enumerate() {

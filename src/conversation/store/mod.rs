@@ -1,7 +1,7 @@
 //! Where conversations are kept between turns: bytes under an id, with a revision and an expiry. Nothing here knows
 //! what the bytes mean.
 //!
-//! [`Sessions`] is what the rest of the house uses:
+//! Other modules use [`Sessions`]:
 //!
 //! ```no_run
 //! # use uptake::conversation::store::{SessionId, SessionOptions, Sessions};
@@ -42,12 +42,12 @@ pub use sessions::{Session, Sessions, Sweeper};
 pub use sqlite::Sqlite;
 pub use url::StoreUrl;
 
-/// The name of a session: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Whoever knows it can read the session, so it should not be
-/// guessable; it is stored as it is, also where values are encrypted.
+/// The name of a session: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Everyone who knows it can read the session, so it should
+/// not be guessable; it is stored unencrypted, even if values are encrypted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(Arc<str>);
 
-/// Why a text is no [`SessionId`].
+/// Why a text is not a valid [`SessionId`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSessionId {
     #[error("a session id has 1 to {} characters, not {length}", SessionId::LONGEST)]
@@ -57,7 +57,7 @@ pub enum InvalidSessionId {
 }
 
 impl SessionId {
-    /// Characters, and bytes.
+    /// Longest id, in characters, which are bytes.
     pub const LONGEST: usize = 128;
 
     /// # Errors
@@ -73,38 +73,38 @@ impl SessionId {
         }
     }
 
-    /// What is kept beside sessions under this name: none of them is called so, for it begins with a character that ids do
-    /// not have. It counts as one, is bounded with them, and expires as they do.
+    /// The id for something kept beside sessions under this name. It cannot collide with a session, because it begins
+    /// with a character that ids do not have. It counts, is bounded and expires like a session.
     #[must_use]
     pub fn beside(&self) -> Self {
         Self(format!("~{}", self.0).into())
     }
 
-    /// The session that this owner calls so. A client's own name has no `/`, so that no two meet.
+    /// The session with this name of this owner. A client's own names contain no `/`, so the two cannot collide.
     #[must_use]
     pub fn of(&self, owner: &str) -> Self {
         Self(format!("{owner}/{}", self.0).into())
     }
 
-    /// Whose it is, where it has an owner.
+    /// The owner of the session, if it has one.
     #[must_use]
     pub fn owner(&self) -> Option<&str> {
         self.0.rsplit_once('/').map(|(owner, _)| owner)
     }
 
-    /// What is remembered for this owner under a name that no client can give: it begins with a character that ids do not
+    /// The id of a memory of this owner. Clients cannot use it, because it begins with a character that ids do not
     /// have.
     fn reserved(owner: &Tenant, text: &str) -> Self {
         let owner = owner.id();
         Self(if owner.is_empty() { format!("!{text}") } else { format!("!{owner}/{text}") }.into())
     }
 
-    /// Of which part of a store it is.
+    /// The part of the store that it belongs to.
     fn part(&self) -> Part {
         if self.0.starts_with('!') { Part::Memories } else { Part::Sessions }
     }
 
-    /// As it is stored, with its owner.
+    /// The id as it is stored, including its owner.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -113,40 +113,40 @@ impl SessionId {
 
 impl fmt::Display for SessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Whose it is, is nobody else's affair.
+        // The owner is not shown.
         formatter.write_str(self.0.rsplit('/').next().unwrap_or_default())
     }
 }
 
-/// The parts of a store, each within bounds of its own.
+/// The parts of a store, each with its own bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Sessions,
-    /// What happens once: consents that were taken, calls that were made.
+    /// Things that happen once: consents that were taken, calls that were made.
     Memories,
 }
 
-/// What is kept of a session.
+/// What is stored of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     pub data: Vec<u8>,
-    /// Another one after each save. Only to be compared: where it starts is random.
+    /// Changes with each save. Only for comparison: it starts at random.
     pub revision: u64,
-    /// From this moment on the session is absent. Whole milliseconds.
+    /// From this moment on the session counts as absent. Whole milliseconds.
     pub expires: Timestamp,
 }
 
-/// Keeps sessions. Every method is safe to call from several tasks and, where a store has a place outside this process,
-/// from several processes. `now` decides what is expired, and an expired session is absent for every method, whether it
-/// was swept or not.
+/// Keeps sessions. Every method may be called from several tasks and, for a store outside this process, from several
+/// processes. `now` decides what has expired, and an expired session is absent for every method, whether or not it was
+/// swept.
 pub trait Store: Send + Sync {
-    /// What was saved last.
+    /// The last saved value.
     fn load<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<Option<Stored>, StoreError>>;
 
-    /// Replaces the session if its revision is `expected` (`None`: if it is absent), and gives the new revision. What
-    /// was acknowledged survives the end of the process in whatever way.
+    /// Replaces the session if its revision is `expected` (`None` means absent), and returns the new revision. An
+    /// acknowledged save survives any end of the process.
     ///
-    /// Fails with [`StoreError::Conflict`], and changes nothing, if the revision is another one.
+    /// Fails with [`StoreError::Conflict`], and changes nothing, if the revision differs.
     fn save<'a>(
         &'a self,
         id: &'a SessionId,
@@ -156,43 +156,44 @@ pub trait Store: Send + Sync {
         now: Timestamp,
     ) -> BoxFuture<'a, Result<u64, StoreError>>;
 
-    /// Removes the session; whether it was there.
+    /// Removes the session; returns whether it existed.
     fn delete<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// How many sessions this owner has.
+    /// The number of this owner's sessions.
     fn count<'a>(&'a self, owner: &'a str, now: Timestamp) -> BoxFuture<'a, Result<u64, StoreError>>;
 
-    /// Removes what is expired; how many sessions that were.
+    /// Removes expired entries; returns how many.
     fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>>;
 
-    /// Removes what one part has until no more than so many, and so many bytes, are left of it; how many that were. Of the
-    /// owner that has most, those that expire first: an owner loses none to others while it has less than they do.
+    /// Removes entries of one part until at most `most`, and at most `most_bytes` bytes, are left; returns how many.
+    /// The owner with the most entries loses those that expire first: an owner loses none while it has fewer than
+    /// others.
     fn shed(&self, part: Part, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>>;
 }
 
-/// Why a session could not be had or kept. No message shows what is stored or a password; those of `Unavailable` and
+/// Why a session could not be read or kept. No message shows stored data or a password; those of `Unavailable` and
 /// `Newer` are for the log rather than for clients, since they name files and hosts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// Saved or deleted by somebody else since it was read: to be done again from the start, or a 409.
+    /// Saved or deleted by another process since it was read: repeat the turn from the start, or answer 409.
     #[error("the session was changed or deleted since this turn began")]
     Conflict,
-    /// The turn before takes too long.
+    /// The previous turn takes too long.
     #[error("another turn of the session is not done after {waited_ms} ms")]
     Busy { waited_ms: u64 },
     #[error("the session's state has {bytes} bytes, more than `sessions.max_bytes` ({limit})")]
     TooLarge { bytes: usize, limit: usize },
-    /// The owner may not have one more.
+    /// The owner has as many as it may.
     #[error("the key has as many sessions as it may ({most}): delete one, or wait until one expires")]
     TooMany { most: u64 },
-    /// The disk or the server does not do its part; it may later.
+    /// The disk or the server fails, perhaps only for a while.
     #[error("sessions cannot be kept: {0}")]
     Unavailable(String),
     #[error("{place} was written by a newer version (format {found}; this version knows {known})")]
     Newer { place: String, found: i64, known: i64 },
     #[error("the session was encrypted with a key that is not configured")]
     UnknownKey,
-    /// Not written by us, or before there was a key.
+    /// Not written by us, or written before there was a key.
     #[error("the session is not encrypted, and `sessions.read_plain` is not set")]
     Plain,
     /// Tampered with, or moved from another session.
@@ -200,9 +201,8 @@ pub enum StoreError {
     Damaged,
 }
 
-/// Where the revisions of a new session start. Random, so that a turn that began before a deletion never fits the
-/// session that was made under the same id afterwards; below 2^53 also after any number of turns, so that JSON can
-/// carry it.
+/// The first revision of a new session. Random, so that a turn that began before a deletion never matches a session
+/// made later under the same id; below 2^53 after any number of turns, so that JSON can carry it.
 fn first_revision() -> u64 {
     fastrand::u64(1..1 << 52)
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::url::{Place, StoreUrl};
 use crate::llm::Secret;
 
-/// Ten years: what is meant to be kept longer has no expiry, and belongs elsewhere.
+/// Ten years: for longer storage, a session is the wrong place.
 const LONGEST_TTL_S: u64 = 10 * 365 * 24 * 60 * 60;
 
 /// The section `[sessions]`.
@@ -21,34 +21,34 @@ const LONGEST_TTL_S: u64 = 10 * 365 * 24 * 60 * 60;
 pub struct SessionOptions {
     /// `sqlite:PATH`, `postgres://...` or `memory:`.
     pub url: StoreUrl,
-    /// A file that holds the URL, for secrets that are mounted; it wins, since `url` is never absent.
+    /// A file with the URL, for mounted secrets; it wins, since `url` is never absent.
     pub url_file: Option<PathBuf>,
     /// Seconds from a session's last turn until it is gone.
     pub ttl_s: u64,
     /// Milliseconds that a turn waits for the turn before it in the same session, and for the store.
     pub wait_ms: u64,
-    /// What a turn is safe from once it is answered. For `sqlite:`; a PostgreSQL server has settings of its own.
+    /// What an acknowledged turn survives. For `sqlite:`; a PostgreSQL server has settings of its own.
     pub sync: SyncMode,
-    /// 32 bytes, in base64 or hex. What is stored from then on is encrypted.
+    /// 32 bytes, in base64 or hex. From then on, stored data is encrypted.
     pub encryption_key: Option<Secret>,
-    /// A file that holds the key; `encryption_key` wins.
+    /// A file with the key; `encryption_key` wins.
     pub encryption_key_file: Option<PathBuf>,
-    /// Keys that what is stored may still be read with.
+    /// Keys that may still be used for reading.
     pub previous_keys: Vec<Secret>,
-    /// Read what was stored without a key, though there is one.
+    /// Read plain data although there is a key.
     pub read_plain: bool,
     /// Largest state of one session, in bytes.
     pub max_bytes: usize,
-    /// Sessions that are kept; those that rested for longest go first.
+    /// Most sessions that are kept; the longest unused are removed first.
     pub max_sessions: u64,
-    /// Bytes of all their states together.
+    /// Most bytes of all their states together.
     pub max_total_bytes: u64,
     /// Consents that were taken and calls that were made which are remembered, so that none is taken or made twice; of the key
     /// that has most, the oldest go first.
     pub max_memories: u64,
-    /// Bytes of all of them together.
+    /// Most bytes of all memories together.
     pub max_memory_bytes: u64,
-    /// Connections to PostgreSQL at most.
+    /// Most connections to PostgreSQL.
     pub connections: u32,
 }
 
@@ -79,11 +79,11 @@ impl Default for SessionOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SyncMode {
-    /// Now and then: an acknowledged turn survives the end of the process in whatever way, but the last ones may be
-    /// lost (as a whole, never torn) when the machine loses power.
+    /// Now and then: an acknowledged turn survives any end of the process, but the last ones may be lost (as a whole,
+    /// never torn) when the machine loses power.
     #[default]
     Normal,
-    /// At each turn: it survives that too, and takes as long as the disk does.
+    /// At each turn: it survives a power loss too, but takes as long as the disk does.
     Full,
 }
 
@@ -99,7 +99,7 @@ pub enum OpenError {
 }
 
 impl SessionOptions {
-    /// A value that makes no sense, with its key below `sessions`. Reads no file.
+    /// The first invalid value: its key below `sessions`, and the problem. Reads no file.
     #[must_use]
     pub fn problem(&self) -> Option<(String, String)> {
         let of = |key: &str, problem: &str| Some((key.to_owned(), problem.to_owned()));
@@ -143,7 +143,7 @@ impl SessionOptions {
         }
     }
 
-    /// Where sessions are on this machine's disk, if they are.
+    /// The directory of the sessions on this machine's disk, if they are there.
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         let address = self.address().ok()?;
         match address.place() {
@@ -152,7 +152,7 @@ impl SessionOptions {
         }
     }
 
-    /// The key that is written with, from its own setting or its file.
+    /// The key for writing, from its own setting or its file.
     pub(super) fn current_key(&self) -> Result<Option<[u8; 32]>, OpenError> {
         let of = |setting: &str, text: &str| {
             let failed = |problem: &str| OpenError::Setting { key: setting.to_owned(), problem: problem.to_owned() };
@@ -165,7 +165,7 @@ impl SessionOptions {
         }
     }
 
-    /// The keys that are only read with; [`problem`](Self::problem) has looked at them.
+    /// The keys for reading only; [`problem`](Self::problem) has checked them.
     pub(super) fn older_keys(&self) -> Vec<[u8; 32]> {
         self.previous_keys.iter().filter_map(|key| key_bytes(key.expose()).ok()).collect()
     }
@@ -176,7 +176,7 @@ fn read(setting: &'static str, path: &Path) -> Result<String, OpenError> {
     text.map(|text| text.trim().to_owned()).map_err(|source| OpenError::File { setting, path: path.to_owned(), source })
 }
 
-/// 64 hex digits are no base64 of 32 bytes, so there is nothing to choose.
+/// 64 hex digits are not base64 of 32 bytes, so the formats cannot be confused.
 fn key_bytes(text: &str) -> Result<[u8; 32], &'static str> {
     let bytes = if text.len() == 64 { hex(text) } else { BASE64_STANDARD.decode(text).ok() };
     bytes

@@ -15,32 +15,32 @@ use tokio::{
 
 use super::{OpenError, Part, SessionId, Store, StoreError, StoreUrl, Stored, first_revision, url::connect_options};
 
-/// In `uptake_sessions_format`.
+/// Stored in `uptake_sessions_format`.
 const FORMAT: i32 = 1;
-/// Held while the tables are made, so that of replicas that start at once one makes them.
+/// Held while the tables are made, so that of replicas that start at once only one makes them.
 const MIGRATION_LOCK: i64 = 0x5570_7461_6B65;
-/// Between tries to reach a server that is not there.
+/// Pause between attempts to reach an absent server.
 const RETRY: Duration = Duration::from_millis(50);
-/// Rows that a sweep removes in one statement.
+/// Most rows that a sweep removes in one statement.
 const SWEPT_AT_ONCE: u64 = 1_000;
 
-/// Sessions in a table of a PostgreSQL database, which is made when the first one is used. What is acknowledged is as
-/// safe as that server's `synchronous_commit` has it. What is deleted lies in its files until it is vacuumed, and in
-/// its log and backups: where that matters, encrypt.
+/// Sessions in a table of a PostgreSQL database, which is made at the first use. An acknowledged turn is as safe as the
+/// server's `synchronous_commit` setting. Deleted data stays in the server's files until they are vacuumed, and in its
+/// log and backups: where that matters, encrypt.
 #[derive(Debug)]
 pub struct Postgres {
     options: PgConnectOptions,
     connections: u32,
     wait: Duration,
-    /// Filled by the first that succeeds.
+    /// Set by the first connection that succeeds.
     pool: OnceCell<PgPool>,
 }
 
 impl Postgres {
-    /// Connects to nothing yet. `wait`: how long an operation may take, a restart of the server included.
+    /// Does not connect yet. `wait`: how long an operation may take, including a restart of the server.
     ///
     /// # Errors
-    /// If this is no address of a PostgreSQL server.
+    /// If this is not the address of a PostgreSQL server.
     pub fn new(url: &StoreUrl, connections: u32, wait: Duration) -> Result<Self, OpenError> {
         let options = connect_options(url.expose());
         let options = options.map_err(|problem| OpenError::Setting { key: "url".to_owned(), problem })?;
@@ -51,8 +51,8 @@ impl Postgres {
         Self { options, connections, wait, pool: OnceCell::new() }
     }
 
-    /// Within the time that an operation may take; once more where the connection turned out to be dead: a server that
-    /// was restarted is noticed by the first statement, which a question before each one would cost more than it saves.
+    /// Runs the work within the time limit, and once more if the connection turned out to be dead: the first statement
+    /// after a server restart notices it, and a check before each statement would cost more than it saves.
     async fn run<T, F: Future<Output = Result<T, sqlx::Error>>>(
         &self,
         work: impl Fn(PgPool, Attempt) -> F,
@@ -68,7 +68,8 @@ impl Postgres {
                 match done {
                     Err(Failure::Sqlx(error)) if is_lost(&error) => {
                         last = format!("; {error}");
-                        // The first may be a connection that died at rest; then the server is not there, or not yet.
+                        // The first attempt may have used a dead connection; after the second, the server is absent, or
+                        // not ready yet.
                         if attempt == Attempt::Again {
                             sleep(RETRY).await;
                         }
@@ -115,21 +116,21 @@ impl Postgres {
 
 enum Failure {
     Sqlx(sqlx::Error),
-    /// The tables are of this format.
+    /// The tables have this format.
     Newer(i32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attempt {
     First,
-    /// The one before may have been carried out: only its answer is known to be lost.
+    /// The previous attempt may have succeeded: only its answer is known to be lost.
     Again,
 }
 
-/// The connection is gone, or goes; another one may do.
+/// The connection is lost or closing; another one may work.
 fn is_lost(error: &sqlx::Error) -> bool {
     match error {
-        // What is invalid is the certificate: it will be again.
+        // Invalid data means the certificate: a retry would not help.
         sqlx::Error::Io(error) => error.kind() != io::ErrorKind::InvalidData,
         sqlx::Error::WorkerCrashed => true,
         // The server shuts down (57P01), has crashed (57P02), starts (57P03); the connection failed (class 08).
@@ -140,10 +141,10 @@ fn is_lost(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Makes the tables if there are none; the format of what is there.
+/// Makes the tables if there are none; returns their format.
 async fn migrate(pool: &PgPool) -> Result<i32, sqlx::Error> {
     let mut transaction = pool.begin().await?;
-    // Asked first, since whoever may use the tables need not be allowed to make them.
+    // Checked first, since a user of the tables may lack the right to create them.
     let exists = "SELECT to_regclass('uptake_sessions_format') IS NOT NULL";
     if !sqlx::query_scalar::<_, bool>(exists).fetch_one(&mut *transaction).await? {
         sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut *transaction).await?;
@@ -195,7 +196,7 @@ impl Store for Postgres {
                 if write(&pool, id, was, is, data, expires, now).await? {
                     return Ok(true);
                 }
-                // Perhaps it was us, and only the answer was lost with the connection.
+                // Perhaps our own earlier attempt wrote it, and only the answer was lost with the connection.
                 let is_ours = |(found, revision, _): (Vec<u8>, i64, i64)| revision == is && found == data;
                 Ok(attempt == Attempt::Again && select(pool, id, now).await?.is_some_and(is_ours))
             });
@@ -222,7 +223,7 @@ impl Store for Postgres {
             let first = &format!("{owner}/");
             let count: i64 = self
                 .run(|pool, _| async move {
-                    // The order of text, and with it what an index is good for, is the database's own affair.
+                    // Whether an index helps with `starts_with` depends on the database's text collation.
                     let count = "SELECT count(*) FROM uptake_sessions WHERE starts_with(id, $1) AND expires > $2";
                     sqlx::query_scalar(count).bind(first).bind(now.as_millisecond()).fetch_one(&pool).await
                 })
@@ -258,7 +259,7 @@ async fn select(pool: PgPool, id: &SessionId, now: Timestamp) -> Result<Option<(
     row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).transpose()
 }
 
-/// Whether the revision was the expected one.
+/// Writes if the revision is the expected one; returns whether it was.
 async fn write(
     pool: &PgPool,
     id: &SessionId,
@@ -294,7 +295,7 @@ async fn write(
     Ok(query.execute(pool).await?.rows_affected() == 1)
 }
 
-/// Rows that another replica sweeps, or that a turn renews, are left to them.
+/// Skips rows that another replica sweeps or a turn renews.
 async fn sweep_some(pool: PgPool, now: Timestamp) -> Result<u64, sqlx::Error> {
     let delete = "DELETE FROM uptake_sessions WHERE id IN (
          SELECT id FROM uptake_sessions WHERE expires <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";

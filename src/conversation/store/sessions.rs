@@ -18,11 +18,11 @@ use super::{
 use crate::conversation::{clock::Clock, tenant::Tenant};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// What begins, and the bytes that are kept, between two sweeps.
+/// New entries, and stored bytes, that trigger a sweep.
 const SWEEP_AFTER: u64 = 1_000;
 const SWEEP_AFTER_BYTES: u64 = 64 << 20;
 
-/// The sessions of a service. Cheap to clone; all clones share their locks, so that a process should open one.
+/// The sessions of a service. Clones are cheap and share their locks, so a process should open only one.
 #[derive(Clone)]
 pub struct Sessions(Arc<Inner>);
 
@@ -30,7 +30,7 @@ struct Inner {
     store: Arc<dyn Store>,
     clock: Clock,
     cipher: Cipher,
-    /// The same where there is a key; else a key that stays in this process.
+    /// The same cipher if there is a key; otherwise one with a key that stays in this process.
     hiding: Cipher,
     locks: Locks,
     ttl: Duration,
@@ -40,19 +40,19 @@ struct Inner {
     max_total_bytes: u64,
     max_memories: u64,
     max_memory_bytes: u64,
-    /// What began since the last sweep, and bytes that were kept.
+    /// Entries that began, and bytes that were stored, since the last sweep.
     begun: AtomicU64,
     bytes: AtomicU64,
-    /// Much was kept.
+    /// Signalled when much was stored.
     crowded: Notify,
 }
 
 impl Sessions {
-    /// Reads the files of secrets that the options name. The store itself is opened by the first session that is asked
-    /// for, and tried again by the next if that fails: without a disk or server, whatever needs no session works.
+    /// Reads the secret files that the options name. The store itself is opened for the first session, and retried for
+    /// the next if that fails: without a disk or server, everything that needs no session works.
     ///
     /// # Errors
-    /// For settings that make no sense, and files of secrets that cannot be read.
+    /// For invalid settings, and for secret files that cannot be read.
     pub fn open(options: &SessionOptions) -> Result<Self, OpenError> {
         let address = options.address()?;
         let wrong = |problem| OpenError::Setting { key: "url".to_owned(), problem };
@@ -64,7 +64,7 @@ impl Sessions {
         Self::over(store, options)
     }
 
-    /// [`open`](Self::open) with a store that is there already, whatever the options' address is.
+    /// [`open`](Self::open) with an existing store, whatever the options' address is.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -72,7 +72,7 @@ impl Sessions {
         Self::by(Clock::default(), store, options)
     }
 
-    /// [`over`](Self::over), by this clock.
+    /// [`over`](Self::over) with the given clock.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -101,17 +101,17 @@ impl Sessions {
         })))
     }
 
-    /// The time by which all of it is kept: it never goes back.
+    /// The clock's time, which never goes back.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.0.clock.now()
     }
 
-    /// Begins a turn: waits until no other turn of the session runs in this process, and reads what is kept. The
-    /// session is the turn's until it is committed or dropped.
+    /// Begins a turn: waits until no other turn of the session runs in this process, and reads the stored data. The
+    /// turn owns the session until it is committed or dropped.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] if the turns before take too long; else what the store or the key says.
+    /// [`StoreError::Busy`] if earlier turns take too long; otherwise the error of the store or the key.
     pub async fn begin(&self, id: &SessionId) -> Result<Session, StoreError> {
         let turn = self.0.locks.acquire(id, self.0.wait).await?;
         let stored = self.read(id).await?;
@@ -123,19 +123,19 @@ impl Sessions {
         Ok(Session { data, revision, age, id: id.clone(), sessions: self.clone(), _turn: turn })
     }
 
-    /// What is kept, without waiting for a turn that runs. `None`: there is no such session, or it expired.
+    /// The stored data, without waiting for a running turn. `None` if there is no such session, or it expired.
     ///
     /// # Errors
-    /// What the store or the key says.
+    /// The error of the store or the key.
     pub async fn read(&self, id: &SessionId) -> Result<Option<Stored>, StoreError> {
         self.opened(id, &self.0.cipher).await
     }
 
-    /// [`read`](Self::read) of what may be hidden. [`StoreError::UnknownKey`]: another process hid it, or this one
-    /// before it was started again.
+    /// [`read`](Self::read) for hidden data. [`StoreError::UnknownKey`] means that another process hid it, or this one
+    /// before a restart.
     ///
     /// # Errors
-    /// What the store or the key says.
+    /// The error of the store or the key.
     pub async fn read_hidden(&self, id: &SessionId) -> Result<Option<Stored>, StoreError> {
         self.opened(id, &self.0.hiding).await
     }
@@ -146,29 +146,29 @@ impl Sessions {
         Ok(Some(Stored { data, ..stored }))
     }
 
-    /// How many sessions this owner has.
+    /// The number of this owner's sessions.
     ///
     /// # Errors
-    /// What the store says.
+    /// The store's error.
     pub async fn count(&self, owner: &str) -> Result<u64, StoreError> {
         self.0.store.count(owner, self.now()).await
     }
 
-    /// Forgets the session; whether there was one. A turn of it in this process is waited for; one in another process
-    /// ends in [`StoreError::Conflict`].
+    /// Deletes the session; returns whether it existed. Waits for a running turn in this process; one in another
+    /// process ends in [`StoreError::Conflict`].
     ///
     /// # Errors
-    /// [`StoreError::Busy`] if the turns before take too long; else what the store says.
+    /// [`StoreError::Busy`] if earlier turns take too long; otherwise the store's error.
     pub async fn delete(&self, id: &SessionId) -> Result<bool, StoreError> {
         let _turn = self.0.locks.acquire(id, self.0.wait).await?;
         self.0.store.delete(id, self.now()).await
     }
 
-    /// Removes what is expired from the store, which is absent before that too, and of what is too much those that
-    /// rested for longest; how many that were, sessions and memories.
+    /// Removes expired entries, which already count as absent, and the longest unused ones above the limits; returns
+    /// how many, sessions and memories together.
     ///
     /// # Errors
-    /// What the store says.
+    /// The store's error.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
         let Inner { store, max_sessions, max_total_bytes, max_memories, max_memory_bytes, .. } = &*self.0;
         self.0.begun.store(0, Ordering::Relaxed);
@@ -197,7 +197,7 @@ impl Sessions {
                         tracing::debug!(count, "expired sessions were removed");
                         works = true;
                     }
-                    // Once, not each minute that the disk stays full.
+                    // Logged once, not every minute while the disk stays full.
                     Err(error) if works => {
                         tracing::warn!(%error, "expired sessions could not be removed");
                         works = false;
@@ -208,11 +208,11 @@ impl Sessions {
         }))
     }
 
-    /// Takes what this owner can take once, in all processes that share the store; whether this was the first time. `name` is
-    /// remembered for so long.
+    /// Takes something that this owner can take only once, across all processes that share the store; returns whether
+    /// this was the first time. `name` is remembered for this long.
     ///
     /// # Errors
-    /// What the store says: then nobody knows.
+    /// The store's error; then it is unknown whether it was taken.
     pub async fn take_once(&self, owner: &Tenant, name: &str, remembered: Duration) -> Result<bool, StoreError> {
         let now = self.now();
         let until = now.saturating_add(remembered).unwrap_or(Timestamp::MAX);
@@ -226,18 +226,18 @@ impl Sessions {
         }
     }
 
-    /// What is remembered for this owner under a name of the service's own, which no client can give.
+    /// What is remembered for this owner under an internal name, which clients cannot use.
     ///
     /// # Errors
-    /// What the store or the key says.
+    /// The error of the store or the key.
     pub async fn recall(&self, owner: &Tenant, name: &str) -> Result<Option<Stored>, StoreError> {
         self.read(&SessionId::reserved(owner, name)).await
     }
 
-    /// Remembers something under such a name for so long, if it is still at this revision; the new one.
+    /// Remembers something under such a name for this long, if it still has this revision; returns the new one.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] if it is at another revision; else what the store says.
+    /// [`StoreError::Conflict`] if it has another revision; otherwise the store's error.
     pub async fn remember(
         &self,
         owner: &Tenant,
@@ -255,7 +255,7 @@ impl Sessions {
         Ok(revision)
     }
 
-    /// Counts what was kept, and has the sweeper come where that is much.
+    /// Counts stored data, and wakes the sweeper if there is much.
     fn grew(&self, is_new: bool, bytes: usize) {
         let begun = self.0.begun.fetch_add(u64::from(is_new), Ordering::Relaxed);
         let kept = self.0.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -284,13 +284,13 @@ impl Sessions {
     }
 }
 
-/// A session during a turn. Dropped without [`commit`](Self::commit) it stays as it was.
+/// A session during a turn. Dropping it without [`commit`](Self::commit) changes nothing.
 pub struct Session {
-    /// What was kept; `None`: the session is new, or expired.
+    /// The stored data; `None` if the session is new, or expired.
     pub data: Option<Vec<u8>>,
-    /// Of `data`.
+    /// Revision of `data`.
     pub revision: Option<u64>,
-    /// How long ago it was kept.
+    /// How long ago `data` was stored.
     pub age: Duration,
     id: SessionId,
     sessions: Sessions,
@@ -303,7 +303,7 @@ impl Session {
         &self.id
     }
 
-    /// Keeps what the turn made of the session so far; the turn goes on.
+    /// Stores an intermediate state of the turn; the turn continues.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -314,19 +314,19 @@ impl Session {
         Ok(revision)
     }
 
-    /// Keeps what the turn made of the session, renews its expiry and ends the turn; the new revision. What is
-    /// acknowledged here survives the end of the process. A store that is cut off while it answers leaves open whether
-    /// the turn is kept: [`StoreError::Unavailable`] promises neither.
+    /// Stores the new state, renews the expiry and ends the turn; returns the new revision. An acknowledged state
+    /// survives the end of the process. If a store is cut off while answering, [`StoreError::Unavailable`] leaves open
+    /// whether the state was stored.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] if another process changed or deleted the session since the turn began, and
-    /// [`StoreError::TooLarge`]: then nothing changes. Else what the store says.
+    /// [`StoreError::TooLarge`]: then nothing changes. Otherwise the store's error.
     pub async fn commit(self, data: impl AsRef<[u8]>) -> Result<u64, StoreError> {
         self.sessions.save(&self.id, self.revision, data.as_ref(), &self.sessions.0.cipher).await
     }
 
-    /// [`commit`](Self::commit) of what must not lie anywhere as it is. Without a key of the configuration it is
-    /// encrypted under one that this process alone has, and is lost with it.
+    /// [`commit`](Self::commit) for data that must not be stored plain. Without a configured key it is encrypted with a
+    /// key of this process alone, and lost with the process.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::{OpenError, Part, SessionId, Store, StoreError, Stored, SyncMode, first_revision};
 
-/// In the file's header, so that the database of something else is never taken for ours: "Uptk".
+/// `application_id` in the file's header, so that another program's database is never taken for ours: "Uptk".
 const APPLICATION: i64 = 0x5570_746B;
 /// `user_version` of the tables below.
 const FORMAT: i64 = 1;
@@ -29,14 +29,14 @@ const TABLES: &str = "
     CREATE INDEX sessions_by_expiry ON sessions (expires);
 ";
 
-/// How long another process that writes the same file is waited for.
+/// How long to wait for another process that writes to the same file.
 const BUSY: Duration = Duration::from_secs(2);
-/// Rows that a sweep removes in one transaction: turns wait no longer than that takes.
+/// Most rows that a sweep removes in one transaction, which bounds how long turns wait for it.
 const SWEPT_AT_ONCE: usize = 1_000;
 
-/// Sessions in a file, which is made when the first one is used: a service on a disk that cannot be written runs, only
-/// without sessions. A thread of its own runs the statements, which is cheaper than to hand each to a pool, and keeps
-/// the waiting for the disk away from the tasks.
+/// Sessions in a file, which is made at the first use: a service without a writable disk still runs, only without
+/// sessions. A dedicated thread runs the statements; this is cheaper than a thread pool, and keeps disk waits away from
+/// the tasks.
 #[derive(Debug)]
 pub struct Sqlite {
     jobs: mpsc::Sender<Job>,
@@ -48,7 +48,7 @@ impl Sqlite {
     /// Opens nothing yet.
     ///
     /// # Errors
-    /// If no thread can be started.
+    /// If the thread cannot be started.
     pub fn new(path: impl Into<PathBuf>, sync: SyncMode) -> Result<Self, OpenError> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let mut keeper = Keeper { path: path.into(), sync, connection: None, file: None, is_locked: false };
@@ -57,7 +57,7 @@ impl Sqlite {
         Ok(Self { jobs })
     }
 
-    /// Does the work on the thread. It is done also where nobody waits for it any more.
+    /// Runs the work on the thread, even if the caller no longer waits for it.
     fn run<T: Send + 'static>(
         &self,
         writes: bool,
@@ -68,12 +68,12 @@ impl Sqlite {
             let done = work(keeper);
             match &done {
                 Err(failure) if failure.is_lock() => keeper.is_locked = true,
-                // A file that is locked can be read.
+                // A locked file can still be read.
                 Ok(_) if writes => keeper.is_locked = false,
                 _ => {}
             }
             let done = done.map_err(|failure| failure.of(&keeper.path));
-            // Nobody waits any more.
+            // Fails if the caller no longer waits.
             let _ = reply.send(done);
         });
         let gone = || StoreError::Unavailable("the thread that keeps sessions has ended".to_owned());
@@ -152,7 +152,7 @@ impl Store for Sqlite {
     }
 
     fn count<'a>(&'a self, owner: &'a str, now: Timestamp) -> BoxFuture<'a, Result<u64, StoreError>> {
-        // The character after `/`: what lies between is found by the index.
+        // `0` is the character after `/`, so that the index finds the range between them.
         let (first, end) = (format!("{owner}/"), format!("{owner}0"));
         self.run(false, move |keeper| {
             let mut count = keeper
@@ -182,20 +182,21 @@ impl Store for Sqlite {
     }
 }
 
-/// What the thread has.
+/// The state of the thread.
 struct Keeper {
     path: PathBuf,
     sync: SyncMode,
     connection: Option<Connection>,
-    /// Of the file that the connection has open.
+    /// Identity of the file that the connection has open.
     file: Option<FileId>,
-    /// The last work found the file locked. What comes after it does not wait: each would wait for as long, one by one.
+    /// The last job found the file locked. Later jobs do not wait, as each would wait just as long, one after the
+    /// other.
     is_locked: bool,
 }
 
 impl Keeper {
-    /// The connection; what failed is tried again each time. A file that was deleted or replaced is left: what is
-    /// written there is lost.
+    /// The connection; a failed attempt is repeated each time. If the file was deleted or replaced, the old one is
+    /// closed: data written there would be lost.
     fn open(&mut self) -> Result<&mut Connection, Failure> {
         if self.connection.is_some() && file_id(&self.path) != self.file {
             tracing::warn!(path = %self.path.display(), "the file of sessions was deleted or replaced: it is opened anew");
@@ -211,7 +212,7 @@ impl Keeper {
         self.connection.as_mut().ok_or_else(|| unavailable("it is not open"))
     }
 
-    /// Removes of one part until so many are left: ranked by how many their owner has that expire later.
+    /// Removes entries of one part until the limits hold; ranked by how many later-expiring entries their owner has.
     fn shed(&mut self, part: Part, most: u64, most_bytes: u64) -> Result<u64, Failure> {
         if self.connection.is_none() && !self.path.exists() {
             return Ok(0);
@@ -250,7 +251,7 @@ impl Keeper {
     }
 
     fn sweep_some(&mut self, now: Timestamp) -> Result<usize, Failure> {
-        // A file is made for a session, not for having none.
+        // The file is made for a session, not to find that there is none.
         if self.connection.is_none() && !self.path.exists() {
             return Ok(0);
         }
@@ -267,7 +268,7 @@ impl Keeper {
     }
 }
 
-/// What tells a file from another one of its name.
+/// Identity of a file, which differs from that of another file of the same name.
 type FileId = (u64, u64);
 
 #[cfg(unix)]
@@ -276,20 +277,20 @@ fn file_id(path: &Path) -> Option<FileId> {
     fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// Elsewhere a file that is open cannot be deleted.
+/// On other systems an open file cannot be deleted.
 #[cfg(not(unix))]
 fn file_id(_: &Path) -> Option<FileId> {
     None
 }
 
-/// Gives what was freed back to the disk; a row per page.
+/// Returns freed pages to the disk; the pragma gives a row per page.
 fn give_back(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.prepare_cached("PRAGMA incremental_vacuum")?.query([])?.mapped(|_| Ok(())).for_each(drop);
     forget_the_log(connection)
 }
 
-/// Deleted text is overwritten in the file, but the log still has what was written before; so it is emptied. Where
-/// another process reads just then, a later deletion or sweep does it.
+/// Deleted text is overwritten in the file, but the log still contains it; so the log is truncated. If another process
+/// is reading just then, a later deletion or sweep does it.
 fn forget_the_log(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?.query_row([], |_| Ok(()))
 }
@@ -302,7 +303,7 @@ fn connect(path: &Path, sync: SyncMode, wait: Duration) -> Result<Connection, Fa
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(wait)?;
-    // First: it has no effect on a file that has a page.
+    // This comes first: it has no effect once a file has a page.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if mode != "wal" {
@@ -320,7 +321,7 @@ fn connect(path: &Path, sync: SyncMode, wait: Duration) -> Result<Connection, Fa
     Ok(connection)
 }
 
-/// What people say is nobody else's: a new file, and with it those that SQLite puts beside it, is its owner's alone.
+/// What people say is private: only the owner may read a new file and those that SQLite puts beside it.
 fn create_private(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -333,7 +334,7 @@ fn create_private(path: &Path) -> io::Result<()> {
 }
 
 fn migrate(connection: &mut Connection) -> Result<(), Failure> {
-    // Immediate: of several processes that open a new file at once, one makes the tables.
+    // Immediate: of several processes that open a new file at once, only one makes the tables.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -367,7 +368,7 @@ fn unavailable(problem: &str) -> Failure {
 }
 
 impl Failure {
-    /// Somebody else has the file.
+    /// Another process has the file locked.
     fn is_lock(&self) -> bool {
         let code = match self {
             Self::Sqlite(error) => error.sqlite_error_code(),

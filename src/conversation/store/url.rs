@@ -7,7 +7,8 @@ use sqlx::{ConnectOptions as _, postgres::PgConnectOptions};
 
 use crate::llm::Secret;
 
-/// What a URL may say beside user, password, host, port and database. Others would be ignored, and shown in the log.
+/// Parameters that a URL may have besides user, password, host, port and database. Others would be ignored, and shown
+/// in the log.
 const PARAMETERS: [&str; 10] = [
     "sslmode",
     "sslrootcert",
@@ -21,7 +22,7 @@ const PARAMETERS: [&str; 10] = [
     "statement-cache-capacity",
 ];
 
-/// An address of a store. `Debug`, `Display` and `Serialize` show it without its password.
+/// The address of a store. `Debug`, `Display` and `Serialize` hide its password.
 #[derive(Clone, PartialEq)]
 pub struct StoreUrl(Secret);
 
@@ -31,7 +32,7 @@ impl StoreUrl {
         Self(Secret::new(text))
     }
 
-    /// Whole, with its password.
+    /// The whole address, including its password.
     pub(super) fn expose(&self) -> &str {
         self.0.expose()
     }
@@ -54,7 +55,7 @@ impl StoreUrl {
     }
 }
 
-/// What a [`StoreUrl`] says.
+/// The parsed [`StoreUrl`].
 pub(super) enum Place<'a> {
     Memory,
     Sqlite(&'a Path),
@@ -64,7 +65,7 @@ pub(super) enum Place<'a> {
 impl fmt::Display for StoreUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.expose();
-        // Up to the last @, so that a password with reserved characters that nobody escaped is hidden as a whole.
+        // Up to the last @, so that a password with unescaped reserved characters is hidden as a whole.
         let hidden = text.split_once("://").and_then(|(scheme, rest)| {
             let (user, host) = rest.rsplit_once('@')?;
             let (user, _) = user.split_once(':')?;
@@ -92,7 +93,7 @@ impl<'de> Deserialize<'de> for StoreUrl {
     }
 }
 
-/// What a `postgres://` URL says; the problem shows nothing of it.
+/// Parses a `postgres://` URL; the error shows nothing of it.
 pub(super) fn connect_options(url: &str) -> Result<PgConnectOptions, String> {
     let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
     let is_known = |parameter: &str| PARAMETERS.contains(&parameter.split('=').next().unwrap_or_default());
@@ -104,6 +105,6 @@ pub(super) fn connect_options(url: &str) -> Result<PgConnectOptions, String> {
          password are written as %XX)"
             .to_owned()
     })?;
-    // Statements would be logged with the ids of sessions.
+    // Logged statements would contain session ids.
     Ok(options.disable_statement_logging())
 }

@@ -38,7 +38,7 @@ fn signed(key: &str, previous: &[&str]) -> OwnTokens {
     tokens(&ConversationOptions { key: Some(Secret::new(key)), previous_keys, ..ConversationOptions::default() })
 }
 
-/// With one form of which the city is known.
+/// With one form whose city is known.
 fn state() -> State {
     let mut state = State::new(&fixture::module().name);
     state.turn = 3;
@@ -85,7 +85,7 @@ fn no_echoed_state_carries_a_consent() {
     }
 }
 
-/// With a yes waited for.
+/// With a yes awaited.
 fn asking() -> State {
     let mut state = state();
     state.forms[0].confirmation = Confirmation::Asked;
@@ -97,7 +97,7 @@ fn asking() -> State {
 async fn a_consent_is_taken_once() {
     let tokens = signed(SECRET, &[]);
     let text = tokens.write(&asking()).unwrap();
-    // In another conversation that came to the same.
+    // The same state of another conversation.
     let other = tokens.write(&asking()).unwrap();
     assert_eq!(tokens.take_consent(&text).await, Ok(()));
     assert_eq!(tokens.take_consent(&text).await, Err(ConsentError::Taken));
@@ -123,7 +123,7 @@ fn a_consent_that_comes_late_is_none() {
     assert_eq!(late.forms[0].slots, soon.forms[0].slots);
 }
 
-/// The machine's clock is put forward until what was taken is forgotten, and back again.
+/// The machine's clock is set forward until what was taken is forgotten, and back again.
 #[tokio::test]
 async fn a_clock_that_goes_back_brings_no_consent_back() {
     let ahead = Arc::new(AtomicI64::new(0));
@@ -182,7 +182,7 @@ fn with_a_key_only_what_we_said_counts() {
         let mut changed = token.clone().into_bytes();
         changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
         let changed = String::from_utf8(changed).unwrap();
-        // The last digit of a base64 text has bits that mean nothing; a strict reader refuses those too.
+        // The last digit of a base64 text has unused bits; a strict reader refuses changes in those too.
         assert!(ours.read(&changed, &module).is_err(), "byte {at}");
         assert!(ours.read(&token[..at], &module).is_err(), "{at} bytes");
     }
@@ -223,7 +223,7 @@ fn what_would_be_too_long_loses_its_oldest_messages_first() {
     assert_eq!(error, Err(TokenError::TooLong { length: token.len(), limit: 2_000 }));
 }
 
-/// A state as nobody but a stranger would write it.
+/// A state as only an attacker would write it.
 #[test]
 fn what_no_turn_leaves_is_refused() {
     let module = fixture::module();
@@ -307,7 +307,7 @@ proptest! {
         }
     }
 
-    /// Whatever is changed in a plain one: it is refused, or it is a state that can be written again.
+    /// Any change to a plain state is refused, or gives a state that can be written again.
     #[test]
     fn no_changed_state_panics(at in 0_usize..1_000, byte in any::<u8>(), cut in 0_usize..1_000) {
         let module = fixture::module();

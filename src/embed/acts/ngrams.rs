@@ -1,17 +1,16 @@
-//! The n-grams by which speech acts are told apart: words and pairs of them, how the sentence begins and ends, and runs
-//! of characters. `scripts/acts.py` makes the same ones.
+//! The n-grams for classifying dialogue acts: words and word pairs, the beginning and end of the sentence, and runs of
+//! characters. `scripts/acts.py` makes the same ones.
 
 use std::collections::BTreeMap;
 
-/// Characters of a text that are read.
+/// Longest part of a text that is read, in characters.
 const READ: usize = 1_000;
-/// Characters of a run.
+/// Lengths of character runs.
 const RUNS: [usize; 2] = [3, 4];
-/// Words with which a sentence begins.
+/// Number of words that count as the beginning of a sentence.
 const BEGINNING: usize = 3;
 
-/// The places, out of `width`, that the n-grams of a text fall into, each with its share: together they are a vector of
-/// length 1.
+/// The buckets, out of `width`, of a text's n-grams, each with its weight: together they are a vector of length 1.
 pub(super) fn places(text: &str, width: usize) -> Vec<(usize, f32)> {
     let words = words(text);
     let mut counts: BTreeMap<usize, f32> = BTreeMap::new();
@@ -41,7 +40,7 @@ pub(super) fn places(text: &str, width: usize) -> Vec<(usize, f32)> {
     counts.into_iter().map(|(place, count)| (place, count / length)).collect()
 }
 
-/// Runs of letters, single characters of Chinese and Japanese script, `0` for each number, and single signs; lower
+/// Runs of letters, single characters of Chinese and Japanese script, `0` for each number, and single signs; in lower
 /// case.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();

@@ -9,7 +9,7 @@ use crate::embed::EmbedError;
 /// The files of a model.
 pub(super) struct Files {
     pub(super) model: Cow<'static, [u8]>,
-    /// Weights that the model keeps in files of their own, by the name that it calls them.
+    /// Weights that the model keeps in separate files, by the name in the model.
     pub(super) external: Vec<(String, Vec<u8>)>,
     pub(super) tokenizer: Cow<'static, [u8]>,
     pub(super) config: Cow<'static, [u8]>,
@@ -27,7 +27,7 @@ impl Files {
         };
         let model_path = directory.join(file);
         let mut external = Vec::new();
-        // The names that the usual exporters choose.
+        // The names that common exporters use.
         for suffix in ["_data", ".data"] {
             let mut name = model_path.file_name().unwrap_or_default().to_os_string();
             name.push(suffix);
@@ -56,7 +56,7 @@ impl Files {
     }
 }
 
-/// True if the graph finds the range of activations when it runs, over all texts of a batch.
+/// True if the graph computes the range of activations at run time, over all texts of a batch.
 pub(super) fn depends_on_company(model: &[u8]) -> bool {
     AhoCorasick::new(["DynamicQuantize"]).is_ok_and(|operators| operators.is_match(model))
 }

@@ -1,4 +1,4 @@
-//! A loaded model at work: texts in, vectors and the states of words out.
+//! A loaded model: texts in, vectors and word states out.
 
 use fastembed::{OutputKey, Pooling, SingleBatchOutput, TextEmbedding};
 
@@ -7,7 +7,7 @@ use crate::embed::{
     words::{Tokens, WordStates},
 };
 
-/// The output that fastembed takes a text's vector from, in its own order.
+/// The output that fastembed takes a text's vector from, in fastembed's order.
 const OUTPUTS: &[OutputKey] = &[
     OutputKey::OnlyOne,
     OutputKey::ByName("text_embeds"),
@@ -15,17 +15,17 @@ const OUTPUTS: &[OutputKey] = &[
     OutputKey::ByName("sentence_embedding"),
 ];
 
-/// A loaded model with what its session does not know.
+/// A loaded model, with settings that its session does not have.
 pub(super) struct Running {
     pub(super) model: TextEmbedding,
-    /// Embed each text by itself.
+    /// Whether to embed each text by itself.
     pub(super) alone: bool,
-    /// How states become a vector; `None` of a model of fastembed's list, which alone knows its output.
+    /// How states become a vector; `None` for a model of fastembed's list, which knows its own output.
     pub(super) pooling: Option<Pooling>,
 }
 
 impl Running {
-    /// `prefix` is put before each text, and belongs to no word of it.
+    /// `prefix` is put before each text, and is not part of its words.
     pub(super) fn embed(
         &mut self,
         texts: &[String],
@@ -82,7 +82,7 @@ impl Running {
         Ok(embedded)
     }
 
-    /// The states of the words of each text; nothing from a model that gives no states.
+    /// The word states of each text; none if the model gives no states.
     fn words(
         &self,
         batch: &SingleBatchOutput,
@@ -111,7 +111,7 @@ impl Running {
     }
 }
 
-/// Of length 1, to the last bit as fastembed makes it.
+/// Normalised to length 1, identical to fastembed to the last bit.
 fn unit(vector: &[f32]) -> Vec<f32> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     vector.iter().map(|x| x / (length + 1e-12)).collect()

@@ -19,17 +19,17 @@ use super::{
     Model,
 };
 
-/// The threads that have a copy of the model each. The first is there from the start. Another one is loaded when texts
-/// wait and all of them work, one after the other, since loading needs more memory than keeping.
+/// Threads with one copy of the model each. The first exists from the start. Another one is loaded when texts wait
+/// while all are busy; one at a time, since loading needs more memory than keeping.
 pub(super) struct Workers {
     pub(super) model: Arc<Model>,
     runtime: Option<PathBuf>,
-    /// For one text.
+    /// Threads for one text.
     threads: usize,
     pub(super) most: usize,
     pub(super) queue: Arc<Queue<Job>>,
     running: Mutex<Vec<JoinHandle<()>>>,
-    /// One is being loaded, or could not be.
+    /// A copy is being loaded, or loading failed.
     is_loading: Arc<AtomicBool>,
 }
 
@@ -47,7 +47,7 @@ impl Workers {
         }
     }
 
-    /// Starts one more; `told` hears what came of it.
+    /// Starts one more worker; `told` receives the result.
     pub(super) fn start(
         &self,
         told: impl FnOnce(Result<Facts, EmbedError>) + Send + 'static,
@@ -63,7 +63,8 @@ impl Workers {
         Ok(())
     }
 
-    /// Texts wait and all work. What cannot be loaded now is not tried again: those that there are go on.
+    /// Called when texts wait and all workers are busy. If loading fails, it is not tried again, and the existing
+    /// workers continue.
     pub(super) fn call_for_help(&self) {
         let count = self.running.lock().unwrap_or_else(PoisonError::into_inner).len();
         if count >= self.most || self.is_loading.swap(true, Ordering::AcqRel) {
@@ -80,7 +81,7 @@ impl Workers {
 }
 
 impl Drop for Workers {
-    /// Waits for the text that is being embedded: the library must not be at work while the process is taken down.
+    /// Waits for the text in progress: the library must not be running while the process shuts down.
     fn drop(&mut self) {
         self.queue.close();
         let running = self.running.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -97,14 +98,14 @@ pub(super) struct Job {
     pub(super) reply: oneshot::Sender<Result<Vec<Embedded>, EmbedError>>,
 }
 
-/// What is known once a model is loaded.
+/// Facts that are known once a model is loaded.
 pub(super) struct Facts {
     pub(super) identity: String,
     pub(super) dimensions: usize,
     pub(super) alone: bool,
 }
 
-/// The life of a worker thread.
+/// The main function of a worker thread.
 fn work(
     model: &Model,
     runtime: Option<&Path>,
@@ -112,7 +113,7 @@ fn work(
     queue: &Queue<Job>,
     told: impl FnOnce(Result<Facts, EmbedError>),
 ) {
-    // Nobody else's thread pool may hold up an utterance, and one text has nothing to share out.
+    // A shared thread pool must not delay an utterance, and one text offers nothing to share out.
     tokenizers::utils::parallelism::set_parallelism(false);
     let loaded = catch_unwind(AssertUnwindSafe(|| model.load(runtime, threads)))
         .unwrap_or_else(|panic| Err(EmbedError::Load(reason(panic.as_ref()))));

@@ -1,4 +1,4 @@
-//! Expected arguments as the schema nests them, whichever way an author wrote them down.
+//! Expected arguments in the schema's nesting, however the author wrote them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::module::{Function, SlotPath, Step};
 
-/// Where the schema has arrays, and how deeply they nest.
+/// The schema's arrays, and how deeply they nest.
 #[derive(Default)]
 pub(super) struct Shape {
-    /// Path without numbers (`dishes`, `dishes[].extras`) -> arrays in arrays from there.
+    /// Path without numbers (`dishes`, `dishes[].extras`) -> depth of nested arrays there.
     pub(super) arrays: BTreeMap<String, usize>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Nested<'a> {
     pub(super) unknown: Vec<String>,
 }
 
-/// Brings flat members to where they belong.
+/// Moves flat members to their places.
 pub(super) fn nest<'a>(function: &'a Function, expected: &'a Map<String, Value>) -> Nested<'a> {
     let mut nested = Nested { arguments: Map::new(), scattered: Vec::new(), unknown: Vec::new() };
     let mut numbered_lists = BTreeSet::new();
@@ -84,7 +84,7 @@ pub(super) fn nest<'a>(function: &'a Function, expected: &'a Map<String, Value>)
     nested
 }
 
-/// A step of a path that numbers its items.
+/// A step of a path with item numbers.
 #[derive(Debug, Clone, Copy)]
 enum Numbered<'a> {
     Key(&'a str),
@@ -100,7 +100,7 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// The steps of `dishes[1].size`; `None` if no item is numbered, or one beyond what a person says.
+/// The steps of `dishes[1].size`; `None` if no item is numbered, or a number is unrealistically large.
 fn numbered(path: &str) -> Option<Vec<Numbered<'_>>> {
     const MOST: usize = 1_000;
     let mut steps = Vec::new();
@@ -115,7 +115,7 @@ fn numbered(path: &str) -> Option<Vec<Numbered<'_>>> {
     steps.iter().any(|step| matches!(step, Numbered::Item(_))).then_some(steps)
 }
 
-/// Puts `value` where the steps lead, and makes the objects and items on the way.
+/// Puts `value` at the end of the steps, and makes missing objects and items.
 fn put_numbered(into: &mut Map<String, Value>, steps: &[Numbered<'_>], value: &Value) {
     let Some((Numbered::Key(first), rest)) = steps.split_first() else { return };
     let mut there = into.entry(*first).or_insert(Value::Null);
@@ -142,7 +142,7 @@ fn put_numbered(into: &mut Map<String, Value>, steps: &[Numbered<'_>], value: &V
     *there = value.clone();
 }
 
-/// Lists of which an item has several accepted values become several accepted lists.
+/// Expands lists whose items have several accepted values into several accepted lists.
 fn spread(value: &mut Value) {
     const MOST: usize = 64;
     match value {
@@ -164,7 +164,7 @@ fn spread(value: &mut Value) {
     }
 }
 
-/// Puts `value` below `keys`; two objects at one place become one.
+/// Puts `value` below `keys`; two objects at one place are merged.
 fn put(into: &mut Map<String, Value>, keys: &[&str], value: &Value) {
     match keys {
         [] => {}

@@ -1,4 +1,4 @@
-//! What a turn came to against what was expected. Pure.
+//! Compares a turn with its expectation. Pure.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ use crate::{
     understand::{Outcome, Question, Turn},
 };
 
-/// Something that was expected, and what came instead. `null` stands for nothing.
+/// Something that was expected, and the actual value. `null` stands for nothing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// The member of `expect` that says so; of `arguments` with the slot.
+    /// The member of `expect`; for `arguments` with the slot.
     pub member: String,
     pub expected: Value,
     pub got: Value,
@@ -45,16 +45,16 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// What there is after a turn.
+/// The situation after a turn.
 #[derive(Clone, Copy)]
 pub(super) struct Came<'a> {
     pub(super) module: &'a Module,
     pub(super) turn: &'a Turn,
-    /// After the turn.
+    /// The state after the turn.
     pub(super) state: &'a State,
 }
 
-/// Everything that is not as expected; empty: the turn is right.
+/// Everything that is not as expected; empty if the turn is right.
 pub(super) fn differences(expect: &Expect, came: Came<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
     let got = OutcomeKind::of(&came.turn.outcome);
@@ -99,7 +99,7 @@ impl<'a> Came<'a> {
         self.state.active(self.module).map(|(function, _)| function)
     }
 
-    /// What the outcome asks or says, with what it asks about.
+    /// The question or text of the outcome, and its subject.
     fn question(self) -> Option<Questioned<'a>> {
         match &self.turn.outcome {
             Outcome::Ask(question) => Some(Questioned::of(question)),
@@ -115,7 +115,7 @@ impl<'a> Came<'a> {
         &self.module.function(function).name
     }
 
-    /// What is known of a function: as it was called, else of its form.
+    /// The known arguments of a function: as it was called, or else in its form.
     fn known(self, function: FunctionId) -> Vec<compare::Understood> {
         let frames = self.turn.frames.iter().filter(|frame| frame.function == function);
         let mut known: Vec<compare::Understood> = frames.map(|frame| understood(&frame.slots)).collect();
@@ -211,14 +211,14 @@ fn compared(
     found.extend(known.min_by_key(Vec::len).unwrap_or_else(nothing));
 }
 
-/// A call is compared as a whole, unless it should have been none.
+/// A call is compared as a whole, unless no call was expected.
 fn is_whole(expect: &Expect, came: Came<'_>) -> bool {
     let is_call = matches!(came.turn.outcome, Outcome::Call(_));
     is_call && expect.outcome.is_none_or(|expected| expected == OutcomeKind::Call)
 }
 
-/// Values that are not as expected. Of the whole call nothing may be there that is not expected; a question need not
-/// list what is known.
+/// Unexpected values. A whole call must not contain anything unexpected; with a question, known values need not be
+/// listed.
 fn wrong(
     came: Came<'_>,
     function: FunctionId,
@@ -287,7 +287,7 @@ fn leaves(value: &Value, pointer: &mut String, found: &mut Vec<(String, Value)>)
     }
 }
 
-/// `member` is put before the names of what differs.
+/// `member` is the prefix for the names of differences.
 fn asked(expected: &Asked, got: Option<Questioned<'_>>, came: Came<'_>, member: &str, found: &mut Vec<Difference>) {
     let about = got.as_ref().and_then(|question| question.about);
     if let Some(expected) = expected.about {
@@ -332,7 +332,7 @@ fn is_asked(expected: &AskedSlot, places: &[String], module: &Module, function: 
     }
 }
 
-/// A path as slots spell it, where `path` is another name of one slot.
+/// The canonical path, if `path` is another name of one slot.
 fn canonical(module: &Module, function: Option<FunctionId>, path: &str) -> String {
     let slot = |function: &Function| function.slot_labelled(path).map(|id| function.slot(id).path.to_string());
     let is_group = |function: &Function| function.slots.iter().any(|slot| begins(&slot.path.to_string(), path));
@@ -343,7 +343,7 @@ fn canonical(module: &Module, function: Option<FunctionId>, path: &str) -> Strin
     .unwrap_or_else(|| path.to_owned())
 }
 
-/// `dishes[1].size` of `/dishes/1/size`; a new item has no number.
+/// `dishes[1].size` for `/dishes/1/size`; a new item has no number.
 pub(super) fn written(pointer: &str) -> String {
     if !pointer.starts_with('/') {
         return pointer.to_owned();
@@ -374,7 +374,7 @@ fn begins(path: &str, start: &str) -> bool {
     path.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Names in `expect` that the module does not have: its functions, then its slots.
+/// Names in `expect` that the module does not have: functions, then slots.
 pub(super) fn unknown(module: &Module, expect: &Expect) -> (Vec<String>, Vec<String>) {
     let named = expect.function.iter().chain(expect.functions.iter().flatten().map(|function| &function.name));
     let functions = named.filter(|name| function_named(module, name).is_none()).cloned().collect();
@@ -392,7 +392,7 @@ pub(super) fn unknown(module: &Module, expect: &Expect) -> (Vec<String>, Vec<Str
     let anywhere = |path: &str| module.functions.iter().any(|function| has(function, path));
     slots.extend(expect.absent.iter().filter(|path| !exists(path)).cloned());
     slots.extend(paths(&expect.asked).filter(|path| !exists(path)).map(str::to_owned));
-    // What is asked beside a call belongs to another function.
+    // A question beside a call belongs to another function.
     slots.extend(expect.pending.iter().flat_map(paths).filter(|path| !anywhere(path)).map(str::to_owned));
     if let (Some(function), Some(arguments)) = (known, &expect.arguments) {
         let (_, unknown) = compare::compare(module.function(function), arguments, &compare::Understood::default());
@@ -410,7 +410,7 @@ fn paths(asked: &Asked) -> impl Iterator<Item = &str> {
     paths.iter().map(String::as_str)
 }
 
-/// `dishes[].size` of `dishes[1].size`.
+/// `dishes[].size` for `dishes[1].size`.
 fn without_numbers(path: &str) -> String {
     let mut inside = false;
     path.chars()
@@ -425,7 +425,7 @@ fn without_numbers(path: &str) -> String {
         .collect()
 }
 
-/// A turn in one line: what a person or a program would see of it.
+/// A turn in one line, as a person or a program would see it.
 pub(super) fn summary(came: Came<'_>) -> String {
     let Came { module, turn, .. } = came;
     let mut line = match &turn.outcome {

@@ -1,11 +1,11 @@
-//! Conversations as cases: what a person says turn by turn, and what each turn should come to.
+//! Conversations as cases: what a person says turn by turn, and the expected result of each turn.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `read` | a dialogue out of its JSON |
-//! | `check` | what a turn came to against what was expected: pure |
-//! | `run` | a dialogue through [`converse`](crate::understand::Understander::converse), turn by turn |
-//! | `report` | what came of them, in lines |
+//! | `read` | reads a dialogue from its JSON |
+//! | `check` | compares a turn with its expectation: pure |
+//! | `run` | runs a dialogue through [`converse`](crate::understand::Understander::converse), turn by turn |
+//! | `report` | the results in lines |
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -21,63 +21,63 @@ pub use check::Difference;
 pub(super) use read::dialogue;
 pub(super) use run::{known, run};
 
-/// A conversation and what each of its turns should come to.
+/// A conversation and the expected result of each turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dialogue {
     pub place: Place,
     pub id: Option<String>,
     /// Never empty.
     pub turns: Vec<DialogueTurn>,
-    /// The moment in which "tomorrow" is read, as it is written.
+    /// The reference moment for words like "tomorrow", as written.
     pub now: Option<String>,
     /// BCP 47 language in which questions are worded.
     pub language: Option<String>,
 }
 
 impl Dialogue {
-    /// It needs a model server, and says what that one answers.
+    /// It needs a model server, and contains that server's answers.
     #[must_use]
     pub fn is_scripted(&self) -> bool {
         self.turns.iter().any(|turn| !turn.replies.is_empty())
     }
 }
 
-/// What a person says, and what should come of it.
+/// What a person says, and the expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DialogueTurn {
     pub user: String,
     pub expect: Expect,
     /// `expect` as its author wrote it, for reports.
     pub written: Value,
-    /// What a model server answers in this turn, one for each time that it is asked; empty: it is not asked.
+    /// The model server's answers in this turn, one for each request; empty if it is not asked.
     pub replies: Vec<Reply>,
 }
 
-/// What a model server answers once.
+/// One answer of a model server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     Call {
-        /// The function's name as the module has it, or one that it does not have.
+        /// A function's name in the module, or an unknown one.
         name: String,
         arguments: Map<String, Value>,
     },
     Text(String),
 }
 
-/// What a turn should come to. Only what is given is checked.
+/// The expected result of a turn. Only given members are checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expect {
     pub outcome: Option<OutcomeKind>,
-    /// The function that is called, asked about, cancelled or handed off; and it alone.
+    /// The only function that is called, asked about, cancelled or handed off.
     pub function: Option<String>,
     /// The functions of a tie, of several calls or of a cancellation, in any order.
     pub functions: Option<Vec<ExpectedFunction>>,
-    /// All arguments of a call; else some of what is known so far.
+    /// All arguments of a call; otherwise some of what is known so far.
     pub arguments: Option<Map<String, Value>>,
-    /// Slots that hold nothing now, with or without the number of an item: `dishes[1]`, `dishes[].extras`.
+    /// Slots that are empty now, with or without an item number: `dishes[1]`, `dishes[].extras`.
     pub absent: Vec<String>,
     pub asked: Asked,
-    /// What is asked beside a call or a cancellation.
+    /// The question beside a call or a cancellation.
     pub pending: Option<Asked>,
 }
 
@@ -86,20 +86,20 @@ pub struct Expect {
 pub struct Asked {
     pub slot: Option<AskedSlot>,
     pub about: Option<Topic>,
-    /// A part of its text, whatever its case.
+    /// A part of its text, ignoring case.
     pub question: Option<String>,
 }
 
-/// The slots that a question asks for: paths, with or without the number of an item.
+/// The slots that a question asks for: paths, with or without an item number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskedSlot {
-    /// This one, maybe among others.
+    /// This one, possibly among others.
     Among(String),
-    /// These and no others, in any order.
+    /// Exactly these, in any order.
     Exactly(Vec<String>),
 }
 
-/// What kind of question it is.
+/// The kind of question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
@@ -116,7 +116,7 @@ impl Topic {
     pub const ALL: [Self; 7] =
         [Self::Missing, Self::Group, Self::Invalid, Self::Rule, Self::Tie, Self::Confirm, Self::Change];
 
-    /// As cases and reports spell it.
+    /// The name in cases and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -135,12 +135,12 @@ impl Topic {
     }
 }
 
-/// What the dialogues came to.
+/// The results of the dialogues.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Dialogues {
-    /// Those that ran as the module is served.
+    /// Dialogues that ran as the module is served.
     pub plain: Counted,
-    /// Those that bring the answers of a model server with them.
+    /// Dialogues that contain the answers of a model server.
     pub scripted: Counted,
     /// In the order of the files.
     #[serde(skip)]
@@ -153,7 +153,7 @@ impl Dialogues {
         self.plain.dialogues == 0 && self.scripted.dialogues == 0
     }
 
-    /// Of both kinds.
+    /// Number of both kinds.
     #[must_use]
     pub const fn all(&self) -> usize {
         self.plain.dialogues + self.scripted.dialogues
@@ -169,7 +169,7 @@ pub struct Counted {
     pub turns_right: usize,
 }
 
-/// A dialogue up to the first turn that is not right.
+/// A dialogue up to its first wrong turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WrongDialogue {
     pub place: Place,
@@ -182,11 +182,11 @@ pub struct WrongDialogue {
     pub expected: Value,
     /// Never empty.
     pub differences: Vec<Difference>,
-    /// Everything that was said, this turn included: it is the last.
+    /// Everything that was said, ending with this turn.
     pub so_far: Vec<Exchange>,
 }
 
-/// What a person said and what came back, in one line.
+/// What a person said and the answer, in one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Exchange {
     pub user: String,

@@ -1,5 +1,5 @@
-//! A dialogue out of its JSON. Unlike in a single case, a member of `expect` that nobody knows is a problem: it would
-//! look like a check and be none.
+//! Reads a dialogue from its JSON. Unlike in a single case, an unknown member of `expect` is a problem: it would look
+//! like a check without being one.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ const EXPECTABLE: [&str; 9] =
 /// Reads an object that has `turns`.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// The problem, in words.
 pub(in crate::eval) fn dialogue(place: Place, mut members: Map<String, Value>) -> Result<Dialogue, String> {
     let turns = match members.shift_remove("turns") {
         Some(Value::Array(turns)) if !turns.is_empty() => turns,
@@ -89,7 +89,7 @@ fn expect(mut members: Map<String, Value>) -> Result<Expect, String> {
     Ok(Expect { outcome, function, functions, arguments, absent, asked: asked(&mut members)?, pending })
 }
 
-/// The members that speak of a question.
+/// The members about a question.
 fn asked(members: &mut Map<String, Value>) -> Result<Asked, String> {
     let slot = match members.shift_remove("slot") {
         None | Some(Value::Null) => None,
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(slot(json!(["zip", "city"])), Some(AskedSlot::Exactly(vec!["zip".into(), "city".into()])));
         let pending = |value: Value| expecting(&json!({"pending": value})).map(|expect| expect.pending.unwrap());
         assert_eq!(pending(json!("zip")).unwrap().slot, Some(AskedSlot::Among("zip".into())));
-        // A slot of that name can still be meant.
+        // A slot of that name can still be named.
         assert_eq!(pending(json!({"slot": "group"})).unwrap().slot, Some(AskedSlot::Among("group".into())));
         assert!(pending(json!({"slots": "zip"})).is_err());
     }

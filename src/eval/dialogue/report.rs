@@ -1,11 +1,11 @@
-//! What dialogues came to, as lines for a terminal.
+//! The results of dialogues, as lines for a terminal.
 
 use super::{
     super::share::{percent, plural, share},
     Counted, Dialogues, WrongDialogue,
 };
 
-/// One line for each kind of dialogue that there is: (name, text).
+/// One line for each kind of dialogue that occurs: (name, text).
 pub(in crate::eval) fn summary(dialogues: &Dialogues) -> Vec<(&'static str, String)> {
     let plain = ("dialogues", dialogues.plain, "");
     let scripted = ("scripted", dialogues.scripted, "; with the answers of a model server that they bring");
@@ -26,7 +26,7 @@ fn line(counted: Counted) -> String {
     )
 }
 
-/// The dialogue so far, what was expected of its last turn, and what is wrong with it.
+/// The dialogue so far, the expectation for its last turn, and what is wrong with it.
 pub(in crate::eval) fn describe(wrong: &WrongDialogue, lines: &mut Vec<String>) {
     let id = wrong.id.as_ref().map(|id| format!("{id}, ")).unwrap_or_default();
     let note = if wrong.is_scripted { ", scripted" } else { "" };

@@ -1,4 +1,4 @@
-//! A dialogue through a conversation, turn by turn. Its state passes through JSON, as it does between a client's
+//! Runs a dialogue as a conversation, turn by turn. Its state passes through JSON, as it does between a client's
 //! requests.
 
 use std::sync::Arc;
@@ -18,8 +18,7 @@ use crate::{
     understand::{TurnError, TurnRequest, Understander, request},
 };
 
-/// What keeps a dialogue from being run, and what is only odd about it: a name that the module does not have, a moment
-/// that is none.
+/// What prevents a dialogue from being run, and oddities in it: names that the module does not have, an invalid moment.
 pub(in crate::eval) fn known(module: &Module, dialogue: &Dialogue) -> (Option<String>, Vec<String>) {
     let mut odd = Vec::new();
     for (index, turn) in dialogue.turns.iter().enumerate() {
@@ -35,10 +34,10 @@ pub(in crate::eval) fn known(module: &Module, dialogue: &Dialogue) -> (Option<St
     (moment.and_then(Result::err).map(|error| format!("{error}; the dialogue is not run")), odd)
 }
 
-/// Runs a dialogue to its end, also behind a wrong turn, and counts it.
+/// Runs a dialogue to its end, even after a wrong turn, and counts it.
 ///
-/// One that brings the answers of a model server is run against these alone: a turn with a reply by the strategy
-/// `auto`, the others locally. A turn that fails leaves the conversation as it was.
+/// A dialogue that contains the answers of a model server is run with these alone: turns with a reply use the strategy
+/// `auto`, others run locally. A failing turn leaves the conversation unchanged.
 ///
 /// # Errors
 /// As [`super::super::evaluate`].
@@ -98,7 +97,7 @@ impl Counted {
     }
 }
 
-/// The moment of the dialogue goes before that of the options: what it expects depends on it.
+/// The dialogue's moment overrides that of the options, because its expectations depend on it.
 fn request_for(module: &Module, dialogue: &Dialogue, turn: &DialogueTurn, options: &EvalOptions) -> TurnRequest {
     let home = request::time_zone(module, "UTC");
     let moment = dialogue.now.as_deref().and_then(|now| request::moment(now, &home).ok());
@@ -116,7 +115,7 @@ fn request_for(module: &Module, dialogue: &Dialogue, turn: &DialogueTurn, option
     }
 }
 
-/// One turn: what came, in a line, and what is wrong with it.
+/// Runs one turn; returns the answer in a line, and what is wrong with it.
 async fn step(
     understander: &Understander,
     snapshot: &Snapshot,
@@ -154,7 +153,7 @@ async fn step(
     Ok((answer, found))
 }
 
-/// As a client sends it back.
+/// The state as a client sends it back.
 fn echoed(state: &State, module: &Module) -> Result<State, String> {
     let text = serde_json::to_string(state).map_err(|error| error.to_string())?;
     let read: State = serde_json::from_str(&text).map_err(|error| error.to_string())?;
@@ -171,7 +170,7 @@ fn script(module: &Module, replies: &[Reply]) -> Scripted {
     })
 }
 
-/// Known to call tools, so that nobody probes it.
+/// Its abilities are given, so that it is not probed.
 fn server(script: &Scripted) -> Server {
     let kept = Support::Kept;
     let capabilities = Capabilities { tools: kept, strict: kept, named_choice: kept, json_schema: Support::Refused };

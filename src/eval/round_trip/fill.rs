@@ -1,5 +1,5 @@
-//! Templates with values in them, as people say them: as they are, in carrier phrases, in lower case without
-//! punctuation, with one more slot that another template shows.
+//! Templates with values, in the ways people say them: plain, in carrier phrases, in lower case without punctuation,
+//! with an extra slot from another template.
 
 use std::cmp::Ordering;
 
@@ -19,11 +19,11 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     Plain,
-    /// In a phrase that says nothing of the request: "hi, ... please".
+    /// In a phrase that does not affect the request: "hi, ... please".
     Carried,
     /// In lower case and without punctuation.
     Lower,
-    /// With one more slot, as another template says it.
+    /// With an extra slot, worded as in another template.
     Combined,
 }
 
@@ -41,14 +41,14 @@ impl Form {
     }
 }
 
-/// A sentence that must be understood as its template.
+/// A sentence that must be understood like its template.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::eval) struct Filled {
     pub text: String,
     pub arguments: Map<String, Value>,
 }
 
-/// True for an exemplar that says by itself what is wanted.
+/// True for an exemplar that is a request by itself.
 pub(super) fn speaks(exemplar: &Exemplar) -> bool {
     exemplar.mode == OwnerMode::Normal
         && exemplar.context_frame.is_none()
@@ -56,7 +56,7 @@ pub(super) fn speaks(exemplar: &Exemplar) -> bool {
         && exemplar.pieces.iter().all(|piece| !matches!(piece, Piece::Slot { slot: None, .. }))
 }
 
-/// How often other values are tried where nobody could tell one from the other.
+/// How often other values are tried if two could not be told apart.
 const TRIES: usize = 8;
 
 /// The template in this form. `None` if it has no such form, or no value is known for one of its slots.
@@ -87,8 +87,8 @@ pub(super) fn fill(
     Some(Filled { text: sentence.text, arguments })
 }
 
-/// The slot of a template that is nothing but any words: only what its author wrote there says what is wanted. "The
-/// handle came off" is a complaint, "first aid" is none.
+/// The slot of a template that consists only of free text: then only its author's own words tell what is wanted. "The
+/// handle came off" is a complaint, "first aid" is not.
 fn any_words(function: &Function, exemplar: &Exemplar) -> Option<SlotId> {
     let [Piece::Slot { slot, .. }] = exemplar.pieces[..] else { return None };
     slot.filter(|slot| function.slot(*slot).takes_any_words())
@@ -140,7 +140,7 @@ fn say(
     Some(sentence)
 }
 
-/// Where the slot at `index` stands, behind the words `before`.
+/// The place of the slot at `index`, after the words `before`.
 fn place<'a>(pieces: &'a [Piece], index: usize, before: &'a str) -> Place<'a> {
     let behind = match pieces.get(index + 1) {
         Some(Piece::Text(text)) => text.as_str(),
@@ -171,8 +171,8 @@ impl Sentence {
         self.said.push((words, span));
     }
 
-    /// A day stands behind a later one, or a range does not end behind the day on which it begins. Whoever reads "from
-    /// 5 December to 14 March" takes the next March, and of "from Friday to Friday" the Friday a week later.
+    /// True if a later day comes first, or a range does not end after the day on which it begins. A reader takes "from
+    /// 5 December to 14 March" as the next March, and "from Friday to Friday" as the Friday a week later.
     fn runs_back(&self, module: &Module, function: &Function) -> bool {
         let day = |(words, _): &(Words, Span)| Some((words.slot, words.value.as_str()?.parse::<Date>().ok()?));
         let days: Vec<(SlotId, Date)> = self.said.iter().filter_map(day).collect();
@@ -187,7 +187,7 @@ impl Sentence {
     }
 }
 
-/// A greeting, or what leads a request in the imperative.
+/// A greeting, or the lead-in to an imperative.
 fn before(stock: &Stock, template: &str, random: &mut fastrand::Rng) -> String {
     let first = template.split_whitespace().next().unwrap_or_default().to_lowercase();
     let is_request = !first.starts_with('<') && !stock.no_request.contains(&first);
@@ -198,7 +198,7 @@ fn before(stock: &Stock, template: &str, random: &mut fastrand::Rng) -> String {
     phrases.get(random.usize(..phrases.len().max(1))).map(|phrase| (*phrase).clone()).unwrap_or_default()
 }
 
-/// In lower case, without the signs that only writing has. A comma between two values is all that parts them.
+/// In lower case, without marks that exist only in writing. Keeps a comma that alone separates two values.
 fn plain(text: &str) -> String {
     let has_words = text.chars().any(char::is_alphanumeric);
     let is_sign =
@@ -206,8 +206,8 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| !is_sign(*c)).flat_map(char::to_lowercase).collect()
 }
 
-/// The template and behind it one more slot, with the words that part it from the slot before it in another template of
-/// the function. Nothing where that would be a part of the last value, or a value of another slot just as well.
+/// The template followed by an extra slot, with the words that separate it from the previous slot in another template
+/// of the function. `None` if these words could belong to the last value, or lead to another slot.
 fn combined(
     function: &Function,
     id: FunctionId,
@@ -228,7 +228,7 @@ fn combined(
         Piece::Text(_) => None,
     };
     let own: Vec<SlotId> = exemplar.pieces.iter().filter_map(marked).collect();
-    // What stands before a comma belongs to the value before it: "<people> guests, <duration>".
+    // Words before a comma belong to the preceding value: "<people> guests, <duration>".
     let adds = |words: &str| {
         let is_part = words.split_once(',').is_some_and(|(part, _)| part.contains(char::is_alphabetic));
         words.contains(char::is_alphabetic) && words.split_whitespace().count() <= 3 && !is_part
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(plain("¿Dónde está "), "dónde está ");
     }
 
-    /// A module of one function with these slots of text, and these exemplars.
+    /// A module of one function with these text slots and exemplars.
     fn module_of(slots: &Value, exemplars: &Value) -> Module {
         let directory = tempfile::tempdir().expect("a directory");
         let parameters = json!({"type": "object", "properties": slots});
@@ -340,7 +340,7 @@ mod tests {
         };
         // "In" leads to either city, "guests," belongs to their number.
         assert_eq!(added(4), [" to ".to_owned()].into());
-        // A sentence goes on with what is said behind it.
+        // Words after a sentence would belong to it.
         assert_eq!(added(5), [].into());
     }
 }

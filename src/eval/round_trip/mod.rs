@@ -1,10 +1,10 @@
-//! The round trip: every template of a module, filled with values of its slots, must be understood as itself.
+//! The round trip: every template of a module, filled with slot values, must be understood as itself.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `values` | what a person may say for a slot, and what that is; `values.toml` has the words |
+//! | `values` | what a person may say for a slot, and its value; the words are in `values.toml` |
 //! | `fill` | a template with values, in one of the forms in which people say it |
-//! | `report` | what came of it, in lines |
+//! | `report` | the results in lines |
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ use crate::{
     understand::{TurnError, Understander, request},
 };
 
-/// How the round trip is made.
+/// How the round trip is run.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundTripOptions {
     /// The same seed fills the same templates with the same values.
@@ -45,7 +45,7 @@ impl Default for RoundTripOptions {
     }
 }
 
-/// The moment in which filled templates are read; dates in `values.toml` lie around it.
+/// The reference moment for filled templates; dates in `values.toml` lie around it.
 const NOW: DateTime = date(2026, 3, 2).at(9, 0, 0, 0);
 
 #[derive(Debug, thiserror::Error)]
@@ -56,17 +56,17 @@ pub enum RoundTripError {
     Turn(#[from] TurnError),
 }
 
-/// What came of it.
+/// The results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RoundTrip {
     pub module: String,
     pub seed: u64,
     pub templates: usize,
-    /// Over all sentences; `by_kind` is by [`Form`].
+    /// For all sentences; `by_kind` is by [`Form`].
     pub scores: Scores,
     /// Templates that are not understood in every form, the worst first.
     pub failures: Vec<TemplateFailure>,
-    /// Templates with a slot for which no value is known.
+    /// Templates with a slot without known values.
     pub unfilled: Vec<Template>,
 }
 
@@ -84,7 +84,7 @@ pub struct TemplateFailure {
     pub wrong: Vec<WrongCase>,
 }
 
-/// The moment in which the module's filled templates are read.
+/// The reference moment for the module's filled templates.
 #[must_use]
 pub fn moment(module: &Module) -> Zoned {
     let zone = request::time_zone(module, "UTC");
@@ -104,14 +104,14 @@ impl<'m> Said<'m> {
         Ok(Self { module, values, random: fastrand::Rng::with_seed(seed) })
     }
 
-    /// The template in this form. `None` if it does not speak for itself, has no such form, or no value is known for
+    /// The template in this form. `None` if it is not a request by itself, has no such form, or no value is known for
     /// one of its slots.
     pub(super) fn say(&mut self, id: FunctionId, exemplar: &Exemplar, form: Form) -> Option<fill::Filled> {
         fill::speaks(exemplar).then(|| fill::fill(self.module, &self.values, id, exemplar, form, &mut self.random))?
     }
 }
 
-/// Fills each template of the module and takes it through a turn, locally.
+/// Fills each template of the module and runs it through a turn, locally.
 ///
 /// # Errors
 /// If the module does not compile, or the embedding fails.
@@ -175,7 +175,7 @@ pub async fn round_trip(
     })
 }
 
-/// By form: sentences, and those that are wholly right.
+/// For each form, the number of sentences and the share that is wholly right.
 #[must_use]
 pub fn forms(found: &RoundTrip) -> BTreeMap<&str, (usize, Option<f64>)> {
     found.scores.by_kind.iter().map(|(form, scores)| (form.as_str(), (scores.cases, scores.right))).collect()

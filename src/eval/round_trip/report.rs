@@ -8,7 +8,7 @@ use super::{
     RoundTrip, forms,
 };
 
-/// Without a newline at its end.
+/// Without a final newline.
 #[must_use]
 pub fn text(found: &RoundTrip, options: ReportOptions) -> String {
     let scores = &found.scores;

@@ -1,7 +1,7 @@
-//! What a person may say for a slot, and what that is: by the kind of the slot, in the language of the module.
+//! What a person may say for a slot, and its value: by the kind of the slot, in the language of the module.
 //!
-//! A typed value is known by a writing that leaves no doubt, which the recognizer reads by itself; the same value is
-//! then said in other ways, and must come out as the same.
+//! The value of a typed slot is known from an unambiguous writing, which its recognizer reads alone; the same value is
+//! then said in other ways, and must be understood as the same.
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
@@ -25,11 +25,11 @@ use crate::{
     text::{Span, Utterance, fold, name_words, tokens::folded_tokens},
 };
 
-/// How often another value is tried where one does not fit the slot.
+/// How often another value is tried if one does not fit the slot.
 const TRIES: usize = 8;
 
-/// Stocks: what is wrong, what is wrong with the thing that was just named, what is to be told, why, how one of several
-/// things is wanted, a thing to buy, and anything.
+/// Stocks of words: a problem, a fault of the thing just named, a message, a reason, a wish for one of several things,
+/// a thing to buy, and anything.
 const PROBLEM: &str = "problem";
 const FAULT: &str = "fault";
 const MESSAGE: &str = "message";
@@ -37,16 +37,16 @@ const CLAUSE: &str = "clause";
 const WISH: &str = "wish";
 const ARTICLE: &str = "article";
 const THING: &str = "thing";
-/// Words before a value, at most, that the value may say once more: "à l'" before "à l'air".
+/// Most words before a value that the value may repeat: "à l'" before "à l'air".
 const REPEATED: usize = 3;
 
-/// Words for one slot, and the value that they say.
+/// Words for one slot, and their value.
 #[derive(Debug, Clone)]
 pub(super) struct Words {
     pub slot: SlotId,
     pub text: String,
     pub value: Value,
-    /// Written in capitals by its own right: a code is never put into lower case.
+    /// Its capitals are significant: a code is never put into lower case.
     pub keeps_case: bool,
 }
 
@@ -67,25 +67,25 @@ pub(super) struct Values<'m> {
     stock: &'static Stock,
 }
 
-/// What is said in one language.
+/// The words of one language.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stock {
     /// Carrier phrases.
     pub before: Vec<String>,
-    /// Those that only a request in the imperative can follow.
+    /// Phrases that only an imperative can follow.
     pub before_request: Vec<String>,
     pub after: Vec<String>,
     pub no_request: Vec<String>,
-    /// No value that begins with one of these words stands behind another one: nobody says "my the north wing".
+    /// A value that begins with one of these words never follows another value: "my the north wing" is not said.
     articles: Vec<String>,
     /// By kind.
     free: BTreeMap<String, Vec<String>>,
-    /// By built-in, or by what a measure measures.
+    /// By built-in, or by the dimension of a measure.
     typed: BTreeMap<String, Vec<Vec<String>>>,
 }
 
-/// What is said alike everywhere.
+/// Words that are the same in all languages.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Anywhere {
@@ -93,12 +93,12 @@ struct Anywhere {
     typed: BTreeMap<String, Vec<Vec<String>>>,
 }
 
-/// Which slots take words of which stock.
+/// The slots that take words from a stock.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kind {
     stock: String,
-    /// The slot's name is this word.
+    /// The slot's name is exactly this word.
     #[serde(default)]
     alone: Vec<String>,
     /// Words of its name.
@@ -107,10 +107,10 @@ struct Kind {
     /// Words of its name or its description.
     #[serde(default)]
     said: Vec<String>,
-    /// What its description begins with. Elsewhere in one, "who" asks for nothing: "ce qui ne va pas".
+    /// The beginning of its description. Elsewhere in one, "who" is not a question: "ce qui ne va pas".
     #[serde(default)]
     asked: Vec<String>,
-    /// Words that stand before it.
+    /// Words directly before it.
     #[serde(default)]
     led_by: Vec<String>,
 }
@@ -123,16 +123,16 @@ struct Stocks {
     languages: BTreeMap<String, Stock>,
 }
 
-/// Where a value stands in a sentence.
+/// The place of a value in a sentence.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
-    /// What was said before it.
+    /// The text before it.
     pub before: &'a str,
-    /// What the template says behind it, up to its next slot.
+    /// The template's text after it, up to the next slot.
     pub behind: &'a str,
-    /// The slot whose value stands right before it.
+    /// The slot whose value directly precedes it.
     pub follows: Option<SlotId>,
-    /// Another value stands right behind it.
+    /// Another value directly follows it.
     pub precedes_value: bool,
 }
 
@@ -149,7 +149,7 @@ fn stocks() -> &'static Stocks {
 }
 
 impl Stock {
-    /// English where the language is not known.
+    /// English if the language is not known.
     pub(super) fn of(language: &str) -> &'static Self {
         let primary = language.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let stocks = stocks();
@@ -159,7 +159,7 @@ impl Stock {
 
 impl<'m> Values<'m> {
     /// # Errors
-    /// If the module does not compile, which its checks refuse before.
+    /// If the module does not compile, which its checks refuse earlier.
     pub(super) fn new(module: &'m Module, context: Context) -> Result<Self, ValuesError> {
         Ok(Self {
             module,
@@ -170,7 +170,7 @@ impl<'m> Values<'m> {
         })
     }
 
-    /// Words for a value of the slot. `None` if nothing is known that fits the slot.
+    /// Words for a value of the slot. `None` if no known value fits the slot.
     pub(super) fn pick(
         &self,
         id: FunctionId,
@@ -190,14 +190,14 @@ impl<'m> Values<'m> {
         })
     }
 
-    /// The value is a sentence of its own, which goes on with whatever is said behind it: "because it leaks on Friday".
+    /// The value is a sentence of its own, which would absorb any words after it: "because it leaks on Friday".
     pub(super) fn is_sentence(&self, id: FunctionId, slot: SlotId, before: &str) -> bool {
         let known = self.module.function(id).slot(slot);
         let place = Place { before, behind: "", follows: None, precedes_value: false };
         known.recognizers.is_empty() && [CLAUSE, MESSAGE].contains(&self.kind_of(known, place))
     }
 
-    /// What is said for the one is as well said for the other.
+    /// Whatever is said for one could as well be said for the other.
     pub(super) fn are_alike(&self, id: FunctionId, one: SlotId, other: SlotId) -> bool {
         let [one, other] = [one, other].map(|slot| self.module.function(id).slot(slot));
         let place = Place { before: "", behind: "", follows: None, precedes_value: false };
@@ -207,8 +207,8 @@ impl<'m> Values<'m> {
         }
     }
 
-    /// Something is read for the function across the border of a value, so that nobody could tell where it ends: "Will
-    /// May 14 March".
+    /// A recognizer of the function reads something across the border of a value, so that its end is unclear: "Will May
+    /// 14 March".
     pub(super) fn is_blurred(&self, id: FunctionId, text: &str, spans: &[Span]) -> bool {
         let function = self.module.function(id);
         let utterance = Utterance::new(text);
@@ -225,14 +225,14 @@ impl<'m> Values<'m> {
         mentions.iter().any(|mention| is_read(mention) && crosses(mention))
     }
 
-    /// Of several built-in ones the first is what is meant most; lists and patterns are each as good as the other.
+    /// Of several built-in recognizers the first is the most typical; lists and patterns are equal.
     fn preferred(&self, slot: &Slot, random: &mut fastrand::Rng) -> usize {
         let is_builtin = |id: &RecognizerId| matches!(self.module.recognizer(*id).kind, RecognizerKind::Builtin(_));
         let own = slot.recognizers.iter().take_while(|id| !is_builtin(id)).count();
         if own == 0 { 0 } else { random.usize(..own) }
     }
 
-    /// It is what the schema allows.
+    /// Whether the schema allows the value.
     fn fits(&self, id: FunctionId, words: &Words) -> bool {
         let function = self.module.function(id);
         let said = [Said { slot: words.slot, span: Span::new(0, 1), value: words.value.clone() }];
@@ -244,7 +244,7 @@ impl<'m> Values<'m> {
         is_kept && checked.violations.iter().all(|violation| violation.found.is_none())
     }
 
-    /// The arguments that these words make up, in the order in which they are said.
+    /// The arguments of these words, in the order in which they are said.
     pub(super) fn arguments(&self, id: FunctionId, words: &[(Words, Span)]) -> Map<String, Value> {
         let function = self.module.function(id);
         let said: Vec<Said> = words
@@ -255,7 +255,7 @@ impl<'m> Values<'m> {
         self.validator.check(function, id, arguments).arguments
     }
 
-    /// What else the sentence holds, beside the words of `spans`: an author may have left it unmarked.
+    /// Values in the sentence outside `spans`, which an author may have left unmarked.
     pub(super) fn unmarked(&self, id: FunctionId, text: &str, spans: &[Span]) -> Vec<(String, Value)> {
         let function = self.module.function(id);
         let utterance = Utterance::new(text);
@@ -286,7 +286,7 @@ impl<'m> Values<'m> {
                     other => other.to_string(),
                 };
                 let text = instance.expressions.get(random.usize(..=instance.expressions.len())).unwrap_or(&label);
-                // What two entries have in common says neither.
+                // Words that two entries share mean neither.
                 let says_it = |other: &RecognizerId| self.read(*other, text).is_none_or(|read| read == instance.label);
                 let is_clear = self.read(id, text).is_some() && known.recognizers.iter().all(says_it);
                 is_clear.then(|| (text.clone(), instance.label.clone(), false))?
@@ -305,7 +305,7 @@ impl<'m> Values<'m> {
         Some(Words { slot, text, value: fit(value, known.kind), keeps_case })
     }
 
-    /// What the recognizer makes of these words alone.
+    /// The recognizer's reading of these words alone.
     fn read(&self, id: RecognizerId, text: &str) -> Option<Value> {
         let utterance = Utterance::new(text);
         let whole = utterance.span_of_bytes(0..text.len());
@@ -314,7 +314,7 @@ impl<'m> Values<'m> {
         mention.others.is_empty().then_some(mention.value)
     }
 
-    /// What the recognizer makes of a number before its own unit, which is no part of the mention.
+    /// The recognizer's reading of a number before its unit, which is not part of the mention.
     fn measure(&self, id: RecognizerId, text: &str) -> Option<Value> {
         let is_measured = self.module.recognizer(id).reading.unit.is_some();
         let mentions = self.recognizers.recognize(&Utterance::new(text), &self.context);
@@ -322,7 +322,7 @@ impl<'m> Values<'m> {
         (is_measured && self.says_unit(text.get(mention.text.len()..)?)).then_some(mention.value)
     }
 
-    /// The writing that leaves no doubt, and another one of the same value.
+    /// The unambiguous writing, and another one of the same value.
     fn writing(
         &self,
         builtin: Builtin,
@@ -330,7 +330,7 @@ impl<'m> Values<'m> {
         place: Place<'_>,
         random: &mut fastrand::Rng,
     ) -> Option<(&'static str, &'static str)> {
-        // "since Friday" looks back, whatever the slot says.
+        // "since Friday" looks back, whatever the slot's settings are.
         let last = place.last_word();
         let looks_back = recognizer.reading.direction == Direction::Past
             || ["since", "seit", "desde", "depuis"].contains(&last.as_str());
@@ -347,7 +347,7 @@ impl<'m> Values<'m> {
         let typed = &self.stock.typed;
         let values = typed.get(name).or_else(|| stocks().any.typed.get(name))?;
         let writings = values.get(random.usize(..values.len().max(1)))?;
-        // Beside another value nobody writes digits: "for 12 14 March".
+        // Beside another value people do not write digits: "for 12 14 March".
         let is_beside = name == "number" && (place.follows.is_some() || place.precedes_value);
         let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
         let in_words: Vec<&String> = writings.iter().filter(|text| is_beside && !has_digit(text)).collect();
@@ -355,7 +355,7 @@ impl<'m> Values<'m> {
         Some((writings.first()?, said.get(random.usize(..said.len().max(1)))?))
     }
 
-    /// Any words: such as the slot's name and description ask for, or such as the author kept.
+    /// Free text: words that suit the slot's name and description, or that the author kept.
     fn free(&self, id: FunctionId, slot: SlotId, place: Place<'_>, random: &mut fastrand::Rng) -> Option<Words> {
         let function = self.module.function(id);
         let known = function.slot(slot);
@@ -395,7 +395,7 @@ impl<'m> Values<'m> {
         self.stock.free.get(stock).or_else(|| stocks().any.free.get(stock)).map_or(&[], Vec::as_slice)
     }
 
-    /// The stock that the words before it, its name or else its description ask for.
+    /// The stock that suits the words before the slot, its name, or else its description.
     fn kind_of(&self, slot: &Slot, place: Place<'_>) -> &'static str {
         let label = name_words(slot.label());
         let mut description = name_words(&slot.description);
@@ -417,7 +417,7 @@ impl<'m> Values<'m> {
         found.map_or(THING, |kind| kind.stock.as_str())
     }
 
-    /// No article stands before another one, and nobody says a word twice: "the basic plan plan".
+    /// False for an article after another one, and for a repeated word: "the basic plan plan".
     fn is_sayable(&self, text: &str, place: Place<'_>) -> bool {
         let is_article = |word: &str| self.stock.articles.iter().any(|article| article == word);
         let first = name_words(text).into_iter().next().unwrap_or_default();
@@ -436,7 +436,7 @@ impl<'m> Values<'m> {
         !is_after_article && !is_repeated && !is_before_itself
     }
 
-    /// The template itself says the unit of the number: "<minutes> minutes".
+    /// The template itself contains the unit of the number: "<minutes> minutes".
     fn says_unit(&self, behind: &str) -> bool {
         let tokens = folded_tokens(behind);
         let Some(word) = tokens.iter().find(|token| &***token != "-") else { return false };
@@ -444,7 +444,7 @@ impl<'m> Values<'m> {
     }
 }
 
-/// The stock of what a unit measures. Days are counted as they are: a slot may mean nights.
+/// The stock for the dimension of a unit. Days have none: a slot may mean nights.
 fn measured(unit: Unit) -> Option<&'static str> {
     match unit.dimension() {
         Dimension::Mass => Some("mass"),
@@ -458,7 +458,7 @@ fn overlap(one: Span, other: Span) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// An amount of money for a slot that takes a number.
+/// The plain amount of money for a slot that takes a number.
 fn fit(value: Value, kind: SlotKind) -> Value {
     match (kind, value.get("amount")) {
         (SlotKind::Integer | SlotKind::Number, Some(amount)) => amount.clone(),
@@ -494,7 +494,7 @@ mod tests {
         }
     }
 
-    /// What is said for the first slot of a module, many times over. A second one takes a product.
+    /// Values picked for the first slot of a module, many times. A second slot takes a product.
     fn picked(settings: &str, slot: &Value, place: Place<'_>) -> Vec<(String, Value)> {
         let module = module(settings, slot);
         let values = values(&module);
@@ -594,7 +594,7 @@ mod tests {
         let module =
             module("language = \"en\"", &json!({"name": "day", "schema": {"type": "string", "format": "date"}}));
         let values = values(&module);
-        // "May 14" of a name and a day.
+        // "May 14" made of a name and a day.
         let is_blurred = |text: &str, name: usize| {
             let (end, length) = (name, text.chars().count());
             values.is_blurred(function(), text, &[Span::new(0, end), Span::new(end + 1, length)])

@@ -95,7 +95,7 @@ async fn tried(app: &AppState, name: &ModuleName, changes: Vec<Change>) -> Resul
     Ok(Json(body).into_response())
 }
 
-/// What was written.
+/// The files before and after a change, and what the checks found in them.
 struct Done {
     diagnostics: Diagnostics,
     before: Files,
@@ -103,7 +103,8 @@ struct Done {
     version: Option<Version>,
 }
 
-/// Checks, keeps the version, writes and builds, while nobody else changes or builds the module.
+/// Checks the change, keeps the version, writes and builds. Holds the module's lock: no other change or build runs
+/// meanwhile.
 pub(super) async fn carried_out(
     app: &AppState,
     name: &ModuleName,
@@ -147,7 +148,7 @@ pub(super) async fn carried_out(
     let build = match &built {
         Ok(report) => Some(report.into()),
         Err(PrepareError::Refused { diagnostics, .. }) => return Err(ApiError::refused(name, diagnostics)),
-        // Written it is, and it is tried again.
+        // The files are written; the build is tried again later.
         Err(error) => {
             tracing::error!(module = %name, cause = %error, "a changed module is not built yet");
             None
@@ -168,7 +169,7 @@ pub(super) async fn carried_out(
     Ok((tagged(&tag), Json(body)).into_response())
 }
 
-/// The served snapshot with these files in place of its own, for measuring.
+/// The served snapshot with its files replaced by these, for measuring.
 pub(super) async fn beside(
     app: &AppState,
     name: &ModuleName,

@@ -33,11 +33,11 @@ use crate::{
     snapshot::Snapshot,
 };
 
-/// Proxies close connections on which nothing happens.
+/// Interval of keep-alive events: proxies close idle connections.
 const ALIVE: Duration = Duration::from_secs(10);
-/// Cases and dialogues that are run, at most.
+/// Most cases and dialogues that one measurement runs.
 const MOST: usize = 10_000;
-/// Lines of each list of a report.
+/// Longest list in a report, in lines.
 const TOP: usize = 50;
 
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -108,7 +108,7 @@ pub(in crate::http) async fn measure(
     ModuleSegment(name): ModuleSegment,
     Admitted { permit, body }: Admitted<MeasureRequest>,
 ) -> Result<Response, ApiError> {
-    // What is long takes no turn's place.
+    // A measurement takes long, so it must not hold a turn's permit.
     drop(permit);
     guarded(&app)?;
     let now = files_of(&app, &name).await?;
@@ -144,7 +144,7 @@ pub(in crate::http) async fn measure(
     Ok(response)
 }
 
-/// Nobody measures for a client that left.
+/// The running measurement; dropping this, as when the client leaves, ends it.
 struct Running(tokio::task::JoinHandle<()>);
 
 impl Drop for Running {

@@ -1,14 +1,13 @@
-//! Modules by API: their files are read, changed, tried and measured, and every change can be taken back.
+//! Modules by API: read, change, try and measure their files, and take every change back.
 //!
-//! The directory stays the truth: what is changed here is written there, in its author's formatting, and whoever edits the
-//! files by hand goes on as before. A change names the state that it was made for (`If-Match`), so that nobody undoes what
-//! somebody else did meanwhile.
-//!
+//! The directory stays the source of truth: changes are written there in the author's formatting, and editing the files
+//! by hand still works. A change names the state it was made for (`If-Match`), so that it cannot overwrite a concurrent
+//! change.
 //! | file | holds |
 //! |---|---|
 //! | `mod` | the module as its author wrote it, and who may change it |
-//! | `files` | to read files, and to put one |
-//! | `change` | several changes at once, tried or carried out |
+//! | `files` | reads files, and replaces one |
+//! | `change` | several changes at once, dry run or carried out |
 //! | `versions` | what was changed, when, by whom and why; and the way back |
 //! | `measure` | what a change does to the module's cases and dialogues |
 
@@ -29,9 +28,9 @@ use crate::module::{
     history::Version,
 };
 
-/// Changes of one request.
+/// Most changes in one request.
 const MOST_CHANGES: usize = 1_000;
-/// Characters of a reason.
+/// Longest reason of a change, in characters.
 const LONGEST_REASON: usize = 500;
 
 /// One change to what an author wrote; everything else in the file stays as it is.
@@ -171,7 +170,7 @@ pub(super) struct VersionBody {
     changed: Vec<String>,
 }
 
-/// Offered to who has a key, or on this machine.
+/// Fails unless requests need a key or the service listens on this machine only.
 fn guarded(app: &AppState) -> Result<(), ApiError> {
     if app.is_guarded() {
         return Ok(());
@@ -181,7 +180,7 @@ fn guarded(app: &AppState) -> Result<(), ApiError> {
     Err(ApiError::fault(Fault::NotAllowed, message))
 }
 
-/// The files as they lie in the directory now.
+/// Reads the files from the directory as they are now.
 async fn files_of(app: &AppState, name: &ModuleName) -> Result<Files, ApiError> {
     let (directory, limits) = (app.snapshots.directory(name), app.snapshots.limits().clone());
     let read = tokio::task::spawn_blocking(move || Files::read(&directory, &limits)).await;
@@ -194,7 +193,7 @@ async fn files_of(app: &AppState, name: &ModuleName) -> Result<Files, ApiError> 
     }
 }
 
-/// What the request's `If-Match` says of the state that it was made for.
+/// The request's `If-Match`: the state of the files that the change was made for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expected {
     Any,
@@ -216,7 +215,7 @@ impl Expected {
     }
 
     /// # Errors
-    /// 412 if the files are others by now.
+    /// 412 if the files have changed since.
     fn check(&self, files: &Files) -> Result<(), ApiError> {
         match self {
             Self::Tag(tag) if *tag != files.tag() => {
@@ -243,7 +242,7 @@ fn reason(text: Option<String>) -> Result<String, ApiError> {
     Ok(text)
 }
 
-/// The files after the changes.
+/// The files with the changes applied.
 fn applied(files: &Files, changes: &[Change]) -> Result<Files, ApiError> {
     if changes.len() > MOST_CHANGES {
         let message = format!("{} changes are more than {MOST_CHANGES}", changes.len());
@@ -269,7 +268,7 @@ fn diff(before: &Files, after: &Files) -> Vec<DiffBody> {
 }
 
 /// # Errors
-/// 404 if a module has no file of this name.
+/// 404 if this is not the name of a module file.
 fn file_name(name: &str) -> Result<(), ApiError> {
     if is_authors(name) {
         return Ok(());

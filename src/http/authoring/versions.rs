@@ -55,7 +55,7 @@ pub(in crate::http) async fn list(
     ModuleSegment(name): ModuleSegment,
 ) -> Result<Json<VersionList>, ApiError> {
     guarded(&app)?;
-    // A name of no module has none.
+    // Fails for an unknown module: it has no history.
     files_of(&app, &name).await?;
     let history = app.snapshots.history(&name);
     let data = tokio::task::spawn_blocking(move || history.list()).await;

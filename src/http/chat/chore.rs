@@ -1,25 +1,25 @@
-//! What frontends ask of a model for themselves: a title for the chat, tags, questions that could follow. It is no
-//! utterance, and is answered from the person's words.
+//! What frontends ask of a model for themselves: a title for the chat, tags, follow-up questions. Such a request is not
+//! an utterance; it is answered from the person's own words.
 
 use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use crate::understand::Said;
 
-/// Characters and words of a title, and characters of a summary.
+/// Longest title in characters and in words, and longest summary in characters.
 const TITLE: usize = 48;
 const TITLE_WORDS: usize = 6;
 const SUMMARY: usize = 600;
-/// How lines of a transcript begin, in lower case: the person's, and anybody's.
+/// Prefixes of transcript lines, in lower case: the person's, and any speaker's.
 const PERSON: [&str; 3] = ["user:", "human:", "query:"];
 const ANYBODY: [&str; 5] = ["user:", "human:", "assistant:", "ai:", "query: history:"];
-/// How a frontend names what it shows the transcript of.
+/// How a frontend refers to the transcript.
 const OF_A_CHAT: [&str; 8] =
     ["conversation", "<chat_history>", "chat history", "this chat", "our chat", "the chat", "discussion", "dialogue"];
-/// Shortest text that such a request has, in characters.
+/// Shortest such request, in characters.
 const SHORTEST: usize = 60;
 
-/// What is asked for.
+/// The kind of text that the frontend asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Title,
@@ -31,7 +31,7 @@ enum Kind {
     Summary,
 }
 
-/// The answer to a request of the frontend itself, `None` if the last message is the person's own.
+/// The answer to a frontend's own request; `None` if the last message is the person's.
 pub(super) fn answer(conversation: &Conversation) -> Option<String> {
     let asked = &conversation.utterance.as_ref()?.text;
     let instructions = conversation.instructions.as_deref().unwrap_or_default();
@@ -64,12 +64,12 @@ pub(super) fn answer(conversation: &Conversation) -> Option<String> {
     })
 }
 
-/// `asked` is the message, `instructions` what the request tells the model.
+/// `asked` is the message, `instructions` the request's instructions to the model.
 fn kind(asked: &str, instructions: &str) -> Option<Kind> {
     let text = asked.to_lowercase();
     let has_transcript = text.lines().any(|line| ANYBODY.iter().any(|mark| line.trim_start().starts_with(mark)));
     let is_task = text.trim_start().starts_with("### task:");
-    // The task itself, without the transcript.
+    // The task alone, without the transcript.
     let before =
         ["<chat_history>", "<conversation>", "\nuser:", "\nhuman:"].iter().filter_map(|mark| text.find(mark)).min();
     let mut task = before.map_or(text.as_str(), |end| &text[..end]).to_owned();
@@ -80,7 +80,7 @@ fn kind(asked: &str, instructions: &str) -> Option<Kind> {
     if !(is_task || task.chars().count() >= SHORTEST) || !is_of_a_chat {
         return None;
     }
-    // Without a transcript it is the last message of the conversation that it is about.
+    // Without a transcript, the task is about the messages of the conversation.
     let is_told = ["generate", "create", "provide", "write", "summarize", "summarise", "suggest", "give"];
     if !is_told.iter().any(|word| task.contains(word)) || !(is_task || has_transcript || is_about_us(&task)) {
         return None;
@@ -107,7 +107,7 @@ fn is_about_us(task: &str) -> bool {
     names.iter().any(|name| task.contains(name)) && manners.iter().any(|mark| task.contains(mark))
 }
 
-/// What the person says in a transcript.
+/// The person's lines in a transcript.
 fn persons_lines(transcript: &str) -> Vec<String> {
     let said = transcript.lines().filter_map(|line| {
         let line = line.trim();
@@ -118,7 +118,7 @@ fn persons_lines(transcript: &str) -> Vec<String> {
     said.collect()
 }
 
-/// The first words of what was said.
+/// The first words of the text.
 fn title(said: &str) -> String {
     let words: Vec<&str> = said.split_whitespace().take(TITLE_WORDS).collect();
     let title = shortened(&words.join(" "), TITLE);

@@ -1,4 +1,4 @@
-//! `messages`: the conversation, and what of it is new.
+//! `messages`: the conversation, and which part of it is new.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +13,7 @@ use crate::{
     understand::{CallResult, Said},
 };
 
-/// Bytes of all `system` and `developer` messages: no prompt has room for more.
+/// Most bytes of all `system` and `developer` messages: a prompt has no room for more.
 const LONGEST_INSTRUCTIONS: usize = 100_000;
 
 /// One message. Members that are not listed here are ignored.
@@ -82,7 +82,7 @@ pub(in crate::http) struct MadeFunction {
     pub arguments: Option<String>,
 }
 
-/// A call since the person spoke, and its id.
+/// A call since the person last spoke, and its id.
 struct Made {
     id: Option<Value>,
     function: String,
@@ -90,13 +90,15 @@ struct Made {
     is_answered: bool,
 }
 
-/// The calls since the person spoke, in order, found by their ids and names: there may be thousands, and as many results.
+/// The calls since the person last spoke, in order, indexed by id and name: there may be thousands, with as many
+/// results.
 #[derive(Default)]
 struct MadeCalls {
     calls: Vec<Made>,
-    /// The first call with an id, by the id as JSON.
+    /// Position of the first call with each id; the key is the id as JSON.
     by_id: HashMap<String, usize>,
-    /// By their names, and all under `None`. What is answered leaves when it comes to the front.
+    /// Positions of unanswered calls by name, and of all under `None`. Answered calls are removed once they reach the
+    /// front.
     open: HashMap<Option<String>, VecDeque<usize>>,
 }
 
@@ -109,33 +111,32 @@ pub(super) struct Conversation {
     pub history: Vec<Said>,
     /// `None` if the last message is not the person's: then nothing new was said.
     pub utterance: Option<Utterance>,
-    /// If nothing but calls and their results came after it: the last message of the person with the number of the
-    /// calls.
+    /// If only calls and their results follow the person's last message: that message and the number of calls.
     pub done: Option<(Utterance, usize)>,
-    /// What calls came to since the person spoke, in order.
+    /// Results of the calls since the person last spoke, in order.
     pub results: Vec<CallResult>,
-    /// Functions by which one agent handed over to another since then.
+    /// Functions by which one agent handed over to another since the person last spoke.
     pub handed_over: Vec<String>,
-    /// What of the messages is not looked at.
+    /// Which parts of the messages were ignored.
     pub notes: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Utterance {
     pub text: String,
-    /// Position of its message.
+    /// Position of the message that it came in.
     pub index: usize,
 }
 
 impl Utterance {
-    /// What errors call it.
+    /// Its name in error messages.
     pub(super) fn param(&self) -> String {
         content_of(self.index)
     }
 }
 
 impl Conversation {
-    /// The person's messages, those of earlier turns first.
+    /// All messages of the person, earlier turns first.
     pub(super) fn said_by_person(&self) -> impl Iterator<Item = &str> {
         let earlier = self.history.iter().filter_map(|said| match said {
             Said::Person(text) => Some(text.as_str()),
@@ -146,7 +147,7 @@ impl Conversation {
     }
 
     /// # Errors
-    /// With the member that is wrong, `messages[2].content[0].type`. `limit` is the longest utterance, in characters.
+    /// With the wrong member, such as `messages[2].content[0].type`. `limit` is the longest utterance, in characters.
     pub(super) fn read(messages: Option<Vec<ChatMessage>>, limit: usize) -> Result<Self, ApiError> {
         let Some(messages) = messages else {
             return Err(ApiError::fault(Fault::MissingParameter, "`messages` is required").about("messages"));
@@ -159,18 +160,18 @@ impl Conversation {
     }
 }
 
-/// The messages, as far as they are read.
+/// Reads the messages one by one.
 #[derive(Default)]
 struct Reading {
     limit: usize,
-    /// Of messages in all.
+    /// Number of messages.
     count: usize,
     instructions: Vec<String>,
     instructions_bytes: usize,
     history: Vec<Said>,
     /// Position of the person's last message.
     last: usize,
-    /// Calls and results since then.
+    /// Calls and results since the person last spoke.
     made: MadeCalls,
     results: Vec<CallResult>,
     notes: Vec<String>,
@@ -217,12 +218,13 @@ impl Reading {
         Ok(())
     }
 
-    /// What the person said, or what a library wrote in their name. `other` is the type of a part that is no text.
+    /// A message of the person, or one that a library wrote in their name. `other` is the type of a part that is not
+    /// text.
     fn user(&mut self, text: Option<String>, other: Option<String>, index: usize) -> Result<(), ApiError> {
         let is_last = index + 1 == self.count;
         let Some(text) = text else {
             return match other {
-                // It was answered, or passed over, when it was said.
+                // An earlier turn has already answered or skipped it.
                 _ if !is_last => Ok(()),
                 Some(kind) => {
                     let message = format!("a part of type `{kind}` alone is not understood: send text beside it");
@@ -275,7 +277,7 @@ impl Reading {
         let after = &self.history[place + 1..];
         let calls = after.iter().filter(|said| matches!(said, Said::Called(_))).count();
         let is_answered = !after.iter().all(|said| matches!(said, Said::Called(_) | Said::Tool(_)));
-        // What was asked goes on with another agent.
+        // Another agent continues with the person's request.
         let handed_over: Vec<String> = self
             .results
             .iter()
@@ -307,7 +309,7 @@ fn checked(utterance: Utterance) -> Result<Utterance, ApiError> {
     Ok(utterance)
 }
 
-/// Each message of the person is understood, whenever it was said.
+/// Checks the length of each message of the person, including those of earlier turns.
 fn within(text: &str, index: usize, limit: usize) -> Result<(), ApiError> {
     let length = text.chars().count();
     if length <= limit {
@@ -340,8 +342,8 @@ impl MadeCalls {
         self.calls.push(call);
     }
 
-    /// What `text` is the result of: the call with this id, else the first without one that has this name, or any. Of
-    /// several results of one call, the first has its arguments.
+    /// The call that `text` is the result of: the one with this id, or else the first unanswered one with this name
+    /// (with any name if there is none). If a call has several results, only the first carries its arguments.
     fn result(&mut self, id: Option<&Value>, name: Option<&Value>, text: &str) -> CallResult {
         let name = name.and_then(Value::as_str);
         let by_id = id.and_then(|id| self.by_id.get(&id.to_string()).copied());
@@ -356,7 +358,7 @@ impl MadeCalls {
         CallResult { function, arguments, text: text.to_owned() }
     }
 
-    /// The first call of this name that has no result; of any name if there is no name.
+    /// Position of the first unanswered call with this name, or of any call if `name` is `None`.
     fn first_open(&mut self, name: Option<&str>) -> Option<usize> {
         let open = self.open.get_mut(&name.map(str::to_owned))?;
         while open.front().is_some_and(|place| self.calls[*place].is_answered) {
@@ -379,10 +381,10 @@ fn missing(index: usize) -> ApiError {
     ApiError::fault(Fault::MissingParameter, "a user's message needs `content`").about(content_of(index))
 }
 
-/// What of a message's content is read.
+/// The readable part of a message's content.
 struct Text {
     text: Option<String>,
-    /// The type of the first part that is no text.
+    /// The type of the first part that is not text.
     other: Option<String>,
 }
 
@@ -402,7 +404,7 @@ fn text(content: Option<&Value>, index: usize) -> Result<Text, ApiError> {
         let at = format!("{at}[{number}]");
         let member = match part.get("type").and_then(Value::as_str) {
             Some("text" | "input_text" | "output_text") => "text",
-            // What an assistant refused with is text too.
+            // An assistant's refusal is text too.
             Some("refusal") => "refusal",
             Some(other) => {
                 others.push(other.to_owned());
@@ -413,7 +415,7 @@ fn text(content: Option<&Value>, index: usize) -> Result<Text, ApiError> {
                 return Err(ApiError::fault(Fault::InvalidType, message).about(format!("{at}.type")));
             }
         };
-        // So frontends write an answer that had no words.
+        // This is how frontends write an empty answer.
         if part.get(member) == Some(&Value::Null) {
             continue;
         }
@@ -505,7 +507,7 @@ mod tests {
         let result =
             CallResult { function: Some("weather".into()), text: "21 degrees".into(), ..CallResult::default() };
         assert_eq!(found.results, [result]);
-        // Before anything was answered it can only be the person's.
+        // Before any answer, only the person can have said it.
         let found = read(json!([{"role": "user", "content": "Observation: cold"}])).expect("a conversation");
         assert_eq!(found.utterance.map(|utterance| utterance.text).as_deref(), Some("Observation: cold"));
     }
@@ -558,11 +560,11 @@ mod tests {
             messages.extend((0..count).map(|_| json!({"role": "tool", "tool_call_id": "b", "content": ""})));
             json!(messages)
         };
-        // Each looks at the call that it answers, and at no other: so many would take hours.
+        // Each result looks up its own call only; comparing every result with every call would take hours.
         let found = read(messages(100_000)).expect("a conversation");
         assert_eq!(found.results.len(), 100_000);
         assert!(found.results.iter().all(|result| result.function.as_deref() == Some("f")));
-        // One call has its arguments once, however often it is answered.
+        // Only the first of several results of a call carries its arguments.
         let again = json!([
             {"role": "user", "content": "hi"},
             {"role": "assistant", "content": null, "tool_calls": [call]},

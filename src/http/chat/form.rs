@@ -1,4 +1,5 @@
-//! What is said, in the form that the request wants: as an object, or as the argument of the function that ends a task.
+//! Puts the answer's words into the form that the request wants: an object, or the argument of the function that ends a
+//! task.
 
 use serde_json::{Map, Value, json};
 
@@ -11,17 +12,17 @@ use crate::{
     understand::CallResult,
 };
 
-/// The form of a message without calls.
+/// The form of a message that has no calls.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Words {
     Text,
     /// Any JSON object.
     Json,
-    /// The object that this function takes, where calls are wanted too.
+    /// An object that matches this function's parameters, where calls are wanted too.
     Object(Value),
 }
 
-/// The function by which a task ends, of an agent that must call one each time.
+/// The function that ends a task, for agents that must call a function in every step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ending {
     /// With `name`, `description` and `parameters`.
@@ -29,14 +30,14 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// The ending among these functions, which is taken out: nobody asks for it.
+    /// Takes the ending out of these functions, if there is one: no utterance asks for it.
     pub(super) fn take(functions: &mut Vec<Value>) -> Option<Self> {
         let place = functions.iter().position(|function| ENDINGS.contains(&name_of(function)))?;
         let takes_something = properties(&functions[place]).is_some_and(|properties| !properties.is_empty());
         takes_something.then(|| Self { function: functions.remove(place) })
     }
 
-    /// Puts what is said into a call of the function. What does not fit stays as it is said.
+    /// Puts the text into a call of the function. Text that does not fit stays as it is.
     pub(super) async fn call(
         &self,
         (app, owner): (&AppState, &Owner),
@@ -62,7 +63,7 @@ impl Ending {
         }
     }
 
-    /// Its only argument, if that is a text.
+    /// The name of the function's only argument, if that is a text.
     fn text(&self) -> Option<&str> {
         let properties = properties(&self.function).filter(|properties| properties.len() == 1)?;
         let (argument, schema) = properties.iter().next()?;
@@ -79,7 +80,7 @@ fn properties(function: &Value) -> Option<&Map<String, Value>> {
     function.pointer("/parameters/properties").and_then(Value::as_object)
 }
 
-/// Puts what is said into the object that was asked for. What cannot be said so is a refusal: nothing is made up.
+/// Puts the text into the requested object. Where that is impossible, the answer is a refusal: no value is invented.
 pub(super) async fn shape(
     at: (&AppState, &Owner),
     words: &Words,
@@ -100,8 +101,8 @@ pub(super) async fn shape(
     }
 }
 
-/// The object with the members of the results that it takes; a single text that is missing is what is said. `None` if
-/// that is not valid.
+/// The object, filled with matching members of the results; one missing text member gets the answer's text. `None` if
+/// the object is not valid.
 async fn filled(
     (app, owner): (&AppState, &Owner),
     function: &Value,

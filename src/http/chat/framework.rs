@@ -1,10 +1,10 @@
-//! What libraries for agents write into messages: results that come as texts, tasks with a mark, agents that hand over.
+//! What agent libraries write into messages: results as plain text, tasks with a marker, handovers between agents.
 
 use serde_json::Value;
 
 use crate::understand::CallResult;
 
-/// How a text of the role `user` begins that is the result of a call; with what is behind the result, if anything is.
+/// Prefixes of `user` messages that are results of a call, each with the text that follows the result, if any.
 const RESULTS: [(&str, Option<&str>); 9] = [
     ("Observation:", None),
     ("Tool response:", None),
@@ -16,24 +16,24 @@ const RESULTS: [(&str, Option<&str>); 9] = [
     ("<tool_response>", Some("</tool_response>")),
     ("[TOOL_RESULTS]", Some("[/TOOL_RESULTS]")),
 ];
-/// The same of one that failed: it is kept, for it says so.
+/// Prefixes of failed results. They are kept, because they name the failure.
 const FAILURES: [&str; 2] = ["Error:\n", "Call id:"];
-/// How a task begins that a person gave, and what says behind it how a model is to answer.
+/// Prefixes of tasks that a person gave, each with the text behind the task that tells a model how to answer.
 const TASKS: [(&str, Option<&str>); 2] =
     [("New task:\n", None), ("Current Task:", Some("\n\nThis is the expected criteria for your final answer:"))];
-/// How an assistant's text begins that is a call.
+/// Prefix of an assistant's text that is a call.
 const CALLS: &str = "Calling tools:";
-/// How functions begin that make another agent go on.
+/// Prefixes of functions that hand over to another agent.
 const HANDOFFS: [&str; 5] = ["transfer_to_", "transfer_back_to_", "handoff_to_", "hand_off_to_", "handoff"];
-/// What they may be told.
+/// Arguments that handover functions take.
 const HANDOFF_ARGUMENTS: [&str; 8] =
     ["agent", "agent_name", "assistant", "reason", "message", "context", "input", "task"];
-/// What their results say, in lower case.
+/// What results of handovers say, in lower case.
 const HANDED_OFF: [&str; 5] = ["transferred to", "handed off", "handoff", "handing off", "adopting the role"];
-/// The functions by which agents end that must call one each time.
+/// Ending functions of agents that must call a function in every step.
 pub(super) const ENDINGS: [&str; 2] = ["final_answer", "final_result"];
 
-/// The result that a text of the role `user` is; `None` if the person said it.
+/// The result in a `user` message; `None` if the person wrote it.
 pub(super) fn result(text: &str) -> Option<String> {
     let text = text.trim_start();
     let marked = RESULTS.iter().find_map(|(mark, end)| {
@@ -43,13 +43,13 @@ pub(super) fn result(text: &str) -> Option<String> {
     marked.or_else(|| FAILURES.iter().any(|mark| text.starts_with(mark)).then(|| failure(text)))
 }
 
-/// The words of the error, without the advice that follows them and is meant for a model.
+/// The text of the error, without the advice to the model that follows it.
 fn failure(text: &str) -> String {
     let error = text.find("Error:").map_or(text, |at| &text[at..]);
     error.split("\nNow let's retry").next().unwrap_or(error).trim().to_owned()
 }
 
-/// What the person said, without what a library puts around it.
+/// The person's words, without the library's text around them.
 pub(super) fn task(text: &str) -> &str {
     let found = TASKS.iter().find_map(|(mark, end)| {
         let task = text.trim_start().strip_prefix(mark)?;
@@ -61,7 +61,7 @@ pub(super) fn task(text: &str) -> &str {
 /// The names of the functions that an assistant's text calls.
 pub(super) fn called(text: &str) -> Vec<String> {
     let Some(calls) = text.trim_start().strip_prefix(CALLS) else { return Vec::new() };
-    // A list in the notation of Python, or JSON.
+    // Either Python's notation of a list, or JSON.
     let names = ["'name':", "\"name\":"].iter().flat_map(|key| calls.split(key).skip(1)).filter_map(|rest| {
         let rest = rest.trim_start();
         let quote = rest.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
@@ -70,7 +70,7 @@ pub(super) fn called(text: &str) -> Vec<String> {
     names.collect()
 }
 
-/// True for a call by which another agent goes on: nothing is done yet of what the person asked for.
+/// True for a call that hands over to another agent: the person's request is not yet done.
 pub(super) fn is_handoff(result: &CallResult) -> bool {
     let name = result.function.as_deref().unwrap_or_default();
     let is_named = HANDOFFS.iter().any(|handoff| name.starts_with(handoff));

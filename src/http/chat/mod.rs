@@ -1,14 +1,14 @@
-//! `POST /v1/chat/completions`: the conversation in, a message or calls out, as clients of the `OpenAI` API have it.
+//! `POST /v1/chat/completions`: takes a conversation, returns a message or calls, in the form of the `OpenAI` API.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `request` | the members of a request, and those that are refused |
 //! | `conversation` | the messages |
-//! | `framework` | what libraries for agents write into messages |
-//! | `tools` | what may be called and how it is to be answered, as the request says it |
-//! | `offer` | what may be called, and what is known of it |
+//! | `framework` | what agent libraries write into messages |
+//! | `tools` | which functions the request lets us call, and in which form to answer |
+//! | `offer` | the functions that may be called, and what is known of them |
 //! | `chore` | what frontends ask for themselves |
-//! | `form` | what is said, in the form that the request wants |
+//! | `form` | the answer's words, in the form that the request wants |
 //! | `stream` | the answer in pieces |
 //! | `models` | modules under the name that such clients know |
 
@@ -106,7 +106,7 @@ pub(super) async fn complete(
     }
 }
 
-/// What a header says of tools that are not the module's own.
+/// Reads the header that says what to do with tools that are not the module's own.
 fn header(headers: &HeaderMap) -> Result<Option<ForeignTools>, ApiError> {
     let Some(value) = headers.get(TOOLS) else { return Ok(None) };
     let read = value.to_str().ok().and_then(ForeignTools::named);
@@ -116,40 +116,40 @@ fn header(headers: &HeaderMap) -> Result<Option<ForeignTools>, ApiError> {
     })
 }
 
-/// Bytes for which a message, or a result of a call, counts: there may be many small ones.
+/// Bytes counted for each message and each result in addition to its text: there may be many small ones.
 const EACH: usize = 64;
 
-/// A request that nothing is wrong with.
+/// A validated request.
 pub(super) struct Job {
     snapshot: Arc<Snapshot>,
     task: Task,
-    /// `None` where nothing new was said.
+    /// `None` if the request has no new utterance.
     request: Option<TurnRequest>,
-    /// The answer to what a frontend asks for itself.
+    /// The answer to a frontend's own request.
     chore: Option<String>,
     notes: Vec<String>,
-    /// What was said before, where nothing new was; with the message that was answered by calls.
+    /// The previous utterance if there is no new one, including the message that the calls answered.
     before: Option<TurnRequest>,
-    /// What calls came to since the person spoke.
+    /// Results of the calls since the person last spoke.
     results: Vec<CallResult>,
-    /// In which answers are worded.
+    /// Language of the answers.
     language: Option<String>,
     keeping: Keeping,
     /// Functions that the client calls itself.
     theirs: Vec<String>,
-    /// Which calls the answer has.
+    /// Which calls the answer contains.
     calls: ChatCalls,
     repeat: Repeat,
-    /// Whose share the answer takes.
+    /// The owner whose share the answer uses.
     owner: Owner,
-    /// Calls of the request that were made before, one in each answer.
+    /// How many of the utterance's calls were made in earlier answers, one in each.
     made: usize,
-    /// What errors call the utterance.
+    /// The name of the utterance in error messages.
     param: String,
-    /// The request itself named the strategy.
+    /// Whether the request itself named the strategy.
     named_strategy: bool,
     delivery: Delivery,
-    /// Hears words while they are written.
+    /// Receives words while they are being written.
     listener: Option<Listener>,
     stamp: Stamp,
     _permit: Permit,
@@ -157,7 +157,7 @@ pub(super) struct Job {
 
 impl Job {
     /// # Errors
-    /// With the member that is wrong.
+    /// With the wrong member.
     pub(super) async fn prepare(
         app: &AppState,
         caller: &Caller,
@@ -189,7 +189,7 @@ impl Job {
         notes.append(&mut conversation.notes);
         let chore = chore::answer(&conversation);
         let mut made = 0;
-        // Whoever takes one call at a time gets the next one after the result of the one before.
+        // A client that takes one call at a time gets the next call after the result of the one before.
         if is_one_at_a_time(delivery)
             && let Some((utterance, calls)) = conversation.done.take()
         {
@@ -233,7 +233,7 @@ impl Job {
         })
     }
 
-    /// Has the answer say this, too.
+    /// Adds these notes to the answer.
     pub(super) fn note(&mut self, notes: Vec<String>) {
         self.notes.extend(notes);
     }
@@ -243,7 +243,7 @@ impl Job {
         self.snapshot.module.name.to_string()
     }
 
-    /// Whether the module has slots whose values are to be stored nowhere.
+    /// Whether the module has slots whose values must not be stored.
     pub(super) fn may_be_sensitive(&self) -> bool {
         let mut functions = self.snapshot.module.settings.functions.values();
         functions.any(|function| function.slots.values().any(|slot| slot.sensitive))
@@ -254,7 +254,7 @@ impl Job {
         self.stamp.created
     }
 
-    /// What comes of it is told while it is written, as far as it comes as it is.
+    /// Sends the text while it is being written, if the answer passes it on unchanged.
     pub(super) fn listened(&mut self) -> UnboundedReceiver<String> {
         let (listener, words) = Listener::new();
         self.listener = Some(listener).filter(|_| self.says_text());
@@ -300,14 +300,14 @@ impl Job {
         Ok(completion)
     }
 
-    /// Whether what is said comes as it is, so that it can be told while it is written.
+    /// Whether the answer passes its text on unchanged, so that it can be streamed while it is being written.
     fn says_text(&self) -> bool {
         let is_call = self.task.ending.is_some() && self.task.choice == Choice::Required;
         self.task.words == Words::Text && self.delivery != Delivery::Object && !is_call
     }
 
-    /// What no function is meant by goes on to the model server, where that is wanted; with what is open, and what is
-    /// still asked of it.
+    /// Lets the model server answer an utterance that means no function, where that is wanted; passes the open request
+    /// and the pending question along.
     async fn front(
         &self,
         app: &AppState,
@@ -332,8 +332,7 @@ impl Job {
         self.request.as_ref().or(self.before.as_ref()).and_then(|request| request.strategy)
     }
 
-    /// What is left of a turn where so many of its calls were made already: there are never more calls than were
-    /// understood.
+    /// The turn without the calls that were already made (`made`), or with a text if none are left.
     fn worded(&self, mut turn: Turn) -> Turn {
         let module = &self.snapshot.module;
         match &mut turn.outcome {
@@ -352,14 +351,14 @@ impl Job {
         turn
     }
 
-    /// True of a call that the client does not make: it offers no such function, and wants no others.
+    /// True for a call that the client will not make: it does not offer the function, and did not ask for other calls.
     fn is_unoffered(&self, call: &Call) -> bool {
         let name = &self.snapshot.module.function(call.function()).name;
         let is_told = matches!(self.delivery, Delivery::Tools { .. } | Delivery::Function { .. });
         is_told && self.calls == ChatCalls::Offered && !self.theirs.contains(name)
     }
 
-    /// Calls that nobody makes are told in words.
+    /// If the client makes none of the calls, the answer tells them in words.
     fn delivery_of(&self, turn: &Turn) -> Delivery {
         match &turn.outcome {
             Outcome::Call(calls) if calls.iter().all(|call| self.is_unoffered(call)) => Delivery::Told,
@@ -367,7 +366,7 @@ impl Job {
         }
     }
 
-    /// The turn with its calls that nobody makes in words, before what is asked next.
+    /// The turn with the calls that the client will not make put into words, before the next question.
     fn told_in_words(&self, mut turn: Turn) -> Turn {
         let Outcome::Call(calls) = &mut turn.outcome else { return turn };
         let told: Vec<Call> = calls.iter().filter(|call| self.is_unoffered(call)).cloned().collect();
@@ -384,7 +383,7 @@ impl Job {
         turn
     }
 
-    /// The answer where nothing new was said: what the calls came to, and what is still asked.
+    /// The answer if there is no new utterance: the results of the calls, and the pending question.
     fn told(&self, pending: Option<&str>) -> Turn {
         let module = &self.snapshot.module;
         let Some(text) = &self.chore else { return told(module, self.language.as_deref(), &self.results, pending) };
@@ -393,7 +392,7 @@ impl Job {
         Turn { remark: Some(text.clone()), ..turn }
     }
 
-    /// What was asked before and is still open, where nothing new was said.
+    /// The question that is still open, if there is no new utterance.
     async fn pending(&self, app: &AppState) -> Result<Option<String>, ApiError> {
         let Some(before) = self.before.as_ref().filter(|_| self.chore.is_none()) else { return Ok(None) };
         if self.keeping != Keeping::Messages {
@@ -404,17 +403,17 @@ impl Job {
         pending.map_err(|error| ApiError::of_turn(&error, self.named_strategy))
     }
 
-    /// The turn, and where the conversation is after it, if it is one.
+    /// The turn, and the state of the conversation after it, if it is one.
     async fn understood(&self, app: &AppState, request: &TurnRequest) -> Result<(Turn, Option<Kept>), ApiError> {
-        // An object is what one text says, and not a form that several messages fill; and of an utterance whose first
-        // calls were made already, a kept state has counted the turn.
+        // Requests for an object take one text, not a form filled over several messages. And if the first calls of this
+        // utterance were already made, a kept state has already counted the turn.
         let is_kept = !matches!(self.keeping, Keeping::Messages);
         if request.single || (self.made > 0 && is_kept) {
             let turn = app.understander.turn(&self.snapshot, request).await;
             return turn.map(|turn| (turn, None)).map_err(|error| ApiError::of_turn(&error, self.named_strategy));
         }
         let meanwhile = if is_kept { meanwhile(&request.history) } else { &[] };
-        // Nothing is called of an answer that is to hold no calls.
+        // If the answer may not contain calls, no call is made here either.
         let may_act = matches!(self.delivery, Delivery::Tools { .. } | Delivery::Function { .. });
         let spoken = Spoken {
             request,
@@ -428,14 +427,14 @@ impl Job {
     }
 }
 
-/// Who keeps the conversation.
+/// Where the conversation is kept.
 fn keeping(options: &mut UptakeOptions, caller: &Caller) -> Result<Keeping, ApiError> {
     let (state, id) = (options.state.take(), options.session_id.take());
     Keeping::read(state, id, options.revision, caller, Keeping::Messages)
         .map_err(|error| error.renamed(|param| format!("uptake.{param}")))
 }
 
-/// What came after the message of the person before this one.
+/// What followed the person's previous message.
 fn meanwhile(history: &[Said]) -> &[Said] {
     let person = history.iter().rposition(|said| matches!(said, Said::Person(_)));
     &history[person.map_or(0, |person| person + 1)..]
@@ -443,7 +442,7 @@ fn meanwhile(history: &[Said]) -> &[Said] {
 
 fn demand(task: &Task, snapshot: &Snapshot) -> Result<Demand, ApiError> {
     Ok(match &task.choice {
-        // A call is demanded, and what ends the task is one.
+        // A call is required, and the ending of a task is a call.
         Choice::Required if task.ending.is_some() => Demand::Auto,
         Choice::Auto | Choice::None | Choice::Allowed { required: false, .. } => Demand::Auto,
         Choice::Required | Choice::Allowed { required: true, .. } => Demand::Required,
@@ -487,7 +486,7 @@ fn turn_request(
         });
     }
     let Conversation { instructions, history, utterance, handed_over, .. } = conversation;
-    // Whoever handed over does not hand back before anything is done.
+    // An agent that has just handed over does not get the task back before something is done.
     if !handed_over.is_empty() {
         let is_left = |id: &FunctionId| !handed_over.contains(&module.function(*id).name);
         let left: Vec<FunctionId> =

@@ -18,10 +18,10 @@ use crate::{
     module::ModuleName,
 };
 
-/// The model that understands the request's own tools and nothing else.
+/// The model that knows only the request's own tools.
 pub(super) const OWN: &str = "uptake";
 
-/// When the service first looked at the clock: modules have no date of their own.
+/// When the service first read the clock: modules have no creation date.
 static SINCE: LazyLock<u64> =
     LazyLock::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()));
 
@@ -89,7 +89,7 @@ fn names(app: &AppState) -> BTreeSet<String> {
     names
 }
 
-/// To whoever has a key for some modules, the others are not there.
+/// A caller whose key is for some modules only gets no hint that others exist.
 pub(super) fn unknown(app: &AppState, caller: &Caller, model: &str) -> ApiError {
     let near = app.snapshots.near(model).into_iter().filter(|near| caller.sees(near));
     let near: Vec<String> = near.map(|near| format!("`{near}`")).collect();

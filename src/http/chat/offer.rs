@@ -18,9 +18,9 @@ use crate::{
 /// What may be called.
 pub(super) struct Offer {
     pub snapshot: Arc<Snapshot>,
-    /// The functions that come first: the others are meant only where none of these is.
+    /// Functions with priority: the others are used only if none of these is meant.
     pub first: Option<Vec<FunctionId>>,
-    /// The functions that the client calls itself.
+    /// Functions that the client calls itself.
     pub theirs: Vec<String>,
     pub notes: Vec<String>,
 }
@@ -33,8 +33,8 @@ impl Offer {
     }
 }
 
-/// What the request may have called. `wanted` is what it says itself of tools that are not the module's own, and `spoken`
-/// gives the language that it names, or in which the person speaks.
+/// The functions that the request may call. `wanted` is the request's own setting for tools that are not the module's,
+/// and `spoken` gives the language that the request names or that the person speaks.
 pub(super) async fn offer(
     app: &AppState,
     caller: &Caller,
@@ -48,7 +48,7 @@ pub(super) async fn offer(
         return Err(ApiError::fault(Fault::MissingParameter, message).about("model"));
     };
     let name = ModuleName::new(model).map_err(|_| models::unknown(app, caller, model))?;
-    // Whether there is such a module is for those to know who may use it.
+    // Only callers who may use the module learn whether it exists.
     caller.may_use(&name).map_err(|error| error.renamed(|_| "model".to_owned()))?;
     let functions = task.functions.as_deref().unwrap_or_default();
     if model == OWN {
@@ -63,7 +63,7 @@ pub(super) async fn offer(
     let own = known.module.settings.chat.tools.unwrap_or(app.options.chat.tools);
     match wanted.unwrap_or(own) {
         _ if task.origin == Origin::ResponseFormat => {}
-        // Whoever demands a function by its name means it.
+        // A client that requires a function by name really means it.
         _ if demands_foreign(task, functions, &known.module) => {}
         ForeignTools::Replace => {}
         ForeignTools::Ignore => return without_foreign((app, caller), &name, functions, known, task).await,
@@ -72,7 +72,7 @@ pub(super) async fn offer(
     compiled((app, caller), &name, functions, Some(&known), task).await.map(|snapshot| Offer::of(snapshot, functions))
 }
 
-/// The module's own functions: those that the client offers, or all of them if it offers none.
+/// The module's own functions: those that the client offers, or all if it offers none.
 async fn without_foreign(
     at: (&AppState, &Caller),
     name: &ModuleName,
@@ -88,7 +88,7 @@ async fn without_foreign(
     Ok(Offer { notes: note.into_iter().collect(), ..Offer::of(snapshot, &own) })
 }
 
-/// All functions of the module, under the names that the client has for them, and behind them what is not its own.
+/// All functions of the module, under the client's names for them, followed by the client's other tools.
 async fn with_foreign(
     at: (&AppState, &Caller),
     name: &ModuleName,
@@ -100,7 +100,7 @@ async fn with_foreign(
     let (own, foreign) = split(module, functions);
     let offered: Vec<FunctionId> = own.iter().filter_map(|function| owned(module, function)).collect();
     let others = module.function_ids().filter(|id| !offered.contains(id)).map(|id| written(module.function(id)));
-    // A tool of the same name is another function, which nobody could tell apart from the module's.
+    // A foreign tool with the name of a module function is dropped: the two could not be told apart.
     let foreign: Vec<Value> =
         foreign.into_iter().filter(|function| module.function_named(name_of(function)).is_none()).collect();
     let theirs = own.iter().chain(&foreign).map(|function| name_of(function).to_owned()).collect();
@@ -123,7 +123,7 @@ fn demands_foreign(task: &Task, functions: &[Value], module: &Module) -> bool {
     functions.iter().filter(is_named).any(|function| owned(module, function).is_none())
 }
 
-/// The module's own functions, and the others.
+/// Splits the functions into the module's own and others.
 fn split(module: &Module, functions: &[Value]) -> (Vec<Value>, Vec<Value>) {
     functions.iter().cloned().partition(|function| owned(module, function).is_some())
 }
@@ -140,14 +140,14 @@ fn written(function: &Function) -> Value {
     json!({"name": function.name, "description": function.description, "parameters": function.parameters})
 }
 
-/// What a function and its parameters say of themselves.
+/// Descriptions of a function and its parameters.
 fn descriptions(function: &Value) -> impl Iterator<Item = &str> {
     let properties = function.pointer("/parameters/properties").and_then(Value::as_object);
     let all = std::iter::once(function).chain(properties.into_iter().flat_map(|own| own.values()));
     all.filter_map(|value| value.get("description").and_then(Value::as_str))
 }
 
-/// The module that these functions make, with what `known` knows of them.
+/// The module compiled from these functions, with what `known` knows of them.
 async fn compiled(
     (app, caller): (&AppState, &Caller),
     name: &ModuleName,
@@ -159,7 +159,7 @@ async fn compiled(
     app.snapshots.ad_hoc(&owner, name, functions, known, None).await.map_err(|error| refused(app, &error, task))
 }
 
-/// The module of a request's own tools, understood in a language.
+/// A module of the request's own tools, in the given language.
 async fn own_tools(
     (app, caller): (&AppState, &Caller),
     name: &ModuleName,
@@ -176,7 +176,7 @@ fn refused(app: &AppState, error: &PrepareError, task: &Task) -> ApiError {
     match error {
         PrepareError::Refused { diagnostics, .. } => task.refused(diagnostics),
         PrepareError::Compile { reason, .. } => task.uncompilable(reason),
-        // Nobody tries again but the client.
+        // The service does not retry; the client may.
         PrepareError::Embed { source, .. } => ApiError::of_embed(source),
         _ => ApiError::of_prepare(error, &app.snapshots),
     }

@@ -2,14 +2,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::module::settings::{ChatCalls, ForeignTools};
 
-/// How chat completions are answered where a module does not say otherwise.
+/// Chat completion defaults, for modules that do not set their own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatOptions {
-    /// What becomes of the tools of a request that are not the module's own.
+    /// What to do with a request's tools that are not the module's own.
     pub tools: ForeignTools,
-    /// What no function is meant by goes on to the model server.
+    /// Whether utterances that mean no function go to the model server.
     pub front: bool,
-    /// Which calls an answer has.
+    /// Which calls an answer contains.
     pub calls: ChatCalls,
 }

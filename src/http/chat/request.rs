@@ -1,4 +1,4 @@
-//! A chat completion's request as clients write it, and what of it is not done here.
+//! A chat completion request as clients write it, and the parts of it that are not supported.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -134,7 +134,7 @@ struct FunctionDefinition {
 }
 
 impl ChatRequest {
-    /// Refuses what would be wrong to ignore.
+    /// Refuses unsupported members that must not be ignored silently.
     ///
     /// # Errors
     /// 400 with the member.

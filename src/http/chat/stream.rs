@@ -1,8 +1,8 @@
-//! An answer as server-sent events: when it is told, and a chat completion's own events.
+//! An answer as server-sent events: when events are sent, and the events of a chat completion.
 //!
-//! What fails while the answer is still short of its first byte is an ordinary error with its status; so an answer that
-//! comes soon is waited for. After that a failure is an event, `data: {"error": ...}`, and no `[DONE]` follows it. The
-//! turn lives in the stream: when the client leaves, both are dropped.
+//! A failure before the first byte of the answer is an ordinary error with its status; therefore the response waits a
+//! short time for the answer. A later failure is an event, `data: {"error": ...}`, without a `[DONE]` after it. The
+//! stream owns the turn: when the client leaves, both are dropped.
 
 use std::{collections::VecDeque, convert::Infallible, panic::AssertUnwindSafe, time::Duration};
 
@@ -35,29 +35,29 @@ pub(in crate::http) struct ChatEvent {
     data: String,
 }
 
-/// An error within this time is an answer of its own.
+/// An error within this time becomes an ordinary error response.
 const SOON: Duration = Duration::from_millis(500);
-/// Proxies close connections on which nothing happens.
+/// Interval of keep-alive events: proxies close idle connections.
 const ALIVE: Duration = Duration::from_secs(10);
 
-/// How an answer is told in events.
+/// Turns an answer into events.
 pub(in crate::http) trait Tells: Send + 'static {
     type Answer: Send + 'static;
 
-    /// Before anything is understood.
+    /// Events before anything is understood.
     fn begin(&mut self) -> Vec<Event>;
-    /// Words while they are written.
+    /// Events for words while they are being written.
     fn words(&mut self, text: String) -> Vec<Event>;
-    /// The rest of the answer.
+    /// Events for the rest of the answer.
     fn end(&mut self, answer: Self::Answer) -> Vec<Event>;
-    /// The error, in place of an answer.
+    /// Events for an error in place of an answer.
     fn fail(&mut self, error: &ErrorEnvelope) -> Vec<Event>;
 }
 
-/// Answers with the events of what `turn` comes to, by `deadline`, and with the `words` that come before it is done.
+/// Streams the events of `turn` until `deadline`, including the `words` that arrive before it is done.
 ///
 /// # Errors
-/// What `turn` fails with if it fails soon.
+/// The error of `turn` if it fails soon.
 pub(in crate::http) async fn respond<T: Tells>(
     app: AppState,
     teller: T,
@@ -83,13 +83,13 @@ pub(in crate::http) async fn respond<T: Tells>(
     };
     let events = events(app, teller, turn, begun, words).map(Ok::<Event, Infallible>);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response();
-    // Proxies that collect an answer before they pass it on would make a stream of it pointless.
+    // Proxies that buffer the whole answer would defeat streaming.
     let buffering = HeaderName::from_static("x-accel-buffering");
     response.headers_mut().insert(buffering, axum::http::HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// The turn's end, whatever happens in it: the layers around a handler see nothing of what its body does.
+/// Runs the turn with its own deadline and panic handler: the layers around a handler do not cover its body stream.
 async fn guarded<A>(turn: impl Future<Output = Result<A, ApiError>> + Send, deadline: Instant) -> Result<A, ApiError> {
     match tokio::time::timeout_at(deadline, AssertUnwindSafe(turn).catch_unwind()).await {
         Ok(Ok(done)) => done,
@@ -98,14 +98,14 @@ async fn guarded<A>(turn: impl Future<Output = Result<A, ApiError>> + Send, dead
     }
 }
 
-/// A turn whose events are told.
+/// A turn whose events are being sent.
 struct Telling<T: Tells> {
     app: AppState,
     teller: T,
-    /// `None` once it is done.
+    /// `None` once the turn is done.
     turn: Option<BoxFuture<'static, Result<T::Answer, ApiError>>>,
     words: UnboundedReceiver<String>,
-    /// What is to be told next.
+    /// Events to send next.
     queue: VecDeque<Event>,
 }
 

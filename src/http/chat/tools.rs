@@ -1,4 +1,4 @@
-//! What may be called and how: `tools`, `tool_choice`, `response_format` and their older forms.
+//! Which functions may be called, and how: `tools`, `tool_choice`, `response_format` and their older forms.
 
 use std::collections::BTreeSet;
 
@@ -13,20 +13,21 @@ use crate::{
     module::{Diagnostics, FunctionId, Module},
 };
 
-/// As many as the `OpenAI` API takes.
+/// The limit of the `OpenAI` API.
 const MOST_TOOLS: usize = 128;
 
 /// What the client asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Task {
-    /// The only functions that may be called, each with `name`, `description` and `parameters`; `None`: the module's.
+    /// The only functions that may be called, each with `name`, `description` and `parameters`; `None` means the
+    /// module's.
     pub functions: Option<Vec<Value>>,
-    /// Where the functions were written, for errors.
+    /// Where the request listed the functions, for errors.
     pub origin: Origin,
     pub choice: Choice,
-    /// What a message without calls has to be.
+    /// The form of a message without calls.
     pub words: Words,
-    /// The function by which a task ends.
+    /// The function that ends a task.
     pub ending: Option<Ending>,
 }
 
@@ -43,12 +44,12 @@ pub(super) enum Choice {
     Auto,
     None,
     Required,
-    /// `param` is where the name was written.
+    /// `param` is the member that holds the name.
     Named {
         name: String,
         param: &'static str,
     },
-    /// These and no others.
+    /// Only these functions.
     Allowed {
         names: Vec<String>,
         required: bool,
@@ -57,7 +58,7 @@ pub(super) enum Choice {
 
 impl Task {
     /// # Errors
-    /// 400 with the member.
+    /// 400 with the wrong member.
     pub(super) fn read(request: &mut ChatRequest) -> Result<Self, ApiError> {
         let format = response_format(request.response_format.as_ref())?;
         let is_older = request.functions.is_some() || request.function_call.is_some();
@@ -73,7 +74,7 @@ impl Task {
             (Origin::Tools, tool_choice(request.tool_choice.as_ref())?)
         };
         let written = if is_older { request.functions.take() } else { request.tools.take() };
-        // Frameworks send an empty list for none.
+        // Frameworks send an empty list to mean none.
         let written = written.filter(|written| !written.is_empty());
         let mut functions = written.map(|written| functions(&written, origin)).transpose()?;
         let ending = functions.as_mut().and_then(Ending::take);
@@ -93,7 +94,7 @@ impl Task {
         })
     }
 
-    /// What is wrong with the functions, by the place where the client wrote it.
+    /// The errors in the functions, located where the client wrote them.
     pub(super) fn refused(&self, found: &Diagnostics) -> ApiError {
         let Some(first) = found.errors().next() else {
             return ApiError::fault(Fault::InvalidValue, "the functions do not make a module");
@@ -112,7 +113,7 @@ impl Task {
         ApiError::fault(Fault::InvalidValue, format!("{}{rest}{hint}", first.message)).about(param)
     }
 
-    /// The functions passed every check and still do not compile.
+    /// The error for functions that passed every check but do not compile.
     pub(super) fn uncompilable(&self, reason: &str) -> ApiError {
         let param = match self.origin {
             Origin::ResponseFormat => "response_format.json_schema.schema",
@@ -121,10 +122,9 @@ impl Task {
         ApiError::fault(Fault::InvalidValue, format!("the functions could not be compiled: {reason}")).about(param)
     }
 
-    /// The functions that `choice` leaves, by the names of `module`.
-    ///
+    /// Resolves a function name from `choice` against `module`.
     /// # Errors
-    /// 400 for a name that is not among them.
+    /// 400 if the module has no such function.
     pub(super) fn named(&self, module: &Module, name: &str, param: &'static str) -> Result<FunctionId, ApiError> {
         module.function_named(name).ok_or_else(|| {
             let message = format!("there is no function `{name}` to be called");
@@ -179,7 +179,7 @@ fn functions(written: &[Value], origin: Origin) -> Result<Vec<Value>, ApiError> 
     Ok(functions)
 }
 
-/// The function of a tool.
+/// The `function` member of a tool.
 fn inner(tool: &Value, index: usize) -> Result<&Value, ApiError> {
     let at = format!("tools[{index}]");
     match tool.get("type").map(Value::as_str) {
@@ -198,8 +198,8 @@ fn inner(tool: &Value, index: usize) -> Result<&Value, ApiError> {
     })
 }
 
-/// What counts of a function: whatever else a client writes, such as `strict`, changes nothing, for arguments always
-/// fit.
+/// Reads name, description and parameters of a function. Other members, such as `strict`, are ignored: arguments always
+/// match the schema.
 fn read(function: &Map<String, Value>, at: &str) -> Result<Value, ApiError> {
     let name = name(function.get("name"), &format!("{at}.name"))?;
     let description = match function.get("description") {
@@ -229,7 +229,7 @@ fn name<'a>(name: Option<&'a Value>, at: &str) -> Result<&'a str, ApiError> {
     let Some(name) = name.as_str() else {
         return Err(ApiError::fault(Fault::InvalidType, "`name` is a string").about(at.to_owned()));
     };
-    // Dots and slashes are no characters of OpenAI's, and servers of tools name theirs so.
+    // OpenAI does not allow dots and slashes, but MCP servers use them in tool names.
     let fits =
         (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./:".contains(&b));
     if fits {
@@ -247,7 +247,7 @@ fn tool_choice(choice: Option<&Value>) -> Result<Choice, ApiError> {
         Some(Value::String(word)) => match word.as_str() {
             "auto" => Ok(Choice::Auto),
             "none" => Ok(Choice::None),
-            // Some servers, and libraries made for them, call it `any`.
+            // Some servers and their libraries write `any`.
             "required" | "any" => Ok(Choice::Required),
             other => Err(bad(format!("`{other}` is no choice: use `auto`, `none`, `required` or one function"))),
         },
@@ -302,11 +302,11 @@ fn function_call(choice: Option<&Value>) -> Result<Choice, ApiError> {
     }
 }
 
-/// What `response_format` asks for.
+/// The requested `response_format`.
 enum Format {
     Text,
     Json,
-    /// An object, as a function that takes it.
+    /// An object, as a function whose parameters it matches.
     Object {
         name: String,
         function: Value,

@@ -1,4 +1,5 @@
-//! Calls that are made here: each once, whoever comes again, and whether or not anybody waits for the answer.
+//! Calls that the service makes itself: each once, even if a request is repeated, and whether or not its client is
+//! still waiting.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,18 +20,18 @@ use crate::{
     understand::{self, Conversed},
 };
 
-/// What is left of a request's time for everything behind a call.
+/// Part of a request's time that is reserved for everything after a call.
 const MARGIN: Duration = Duration::from_millis(500);
 
-/// Where the calls of a turn are remembered that no session remembers.
+/// Where the calls of a turn are remembered when no session does so.
 pub(super) enum Under<'a> {
-    /// The state that a client echoed: it leads to calls once.
+    /// Under the state that a client echoed: it leads to calls once.
     State(&'a str),
-    /// The request itself.
+    /// Under the request itself.
     Request,
 }
 
-/// Calls that are to be made.
+/// Calls to be made.
 pub(super) struct Acts {
     app: AppState,
     actor: Actor,
@@ -40,7 +41,7 @@ pub(super) struct Acts {
 }
 
 impl AppState {
-    /// The calls of a turn that are to be made here, with what makes them; `None` if there are none.
+    /// The calls of a turn that are to be made here, with their executor; `None` if there are none.
     pub(super) fn acts(
         &self,
         snapshot: &Arc<Snapshot>,
@@ -56,7 +57,7 @@ impl AppState {
         (!deeds.is_empty()).then_some((acts, deeds))
     }
 
-    /// The turn after its own calls were made, of a conversation that no session keeps.
+    /// The turn after its calls were made, for a conversation without a session.
     pub(super) async fn acted(
         &self,
         snapshot: &Arc<Snapshot>,
@@ -111,7 +112,7 @@ impl AppState {
     }
 }
 
-/// A turn of a session whose calls were made.
+/// A session's turn whose calls were made.
 pub(super) struct CarriedOut {
     pub conversed: Conversed,
     pub record: Record,
@@ -119,19 +120,19 @@ pub(super) struct CarriedOut {
 }
 
 impl Acts {
-    /// A plan for these calls.
+    /// A plan for making these calls.
     pub(super) fn plan(&self, deeds: Vec<Deed>) -> Plan {
         let within = self.within(deeds.len());
         Plan::new(None, deeds, self.app.conversations.sessions.now(), within)
     }
 
-    /// How long so many calls take at most.
+    /// Most time that this many calls may take.
     fn within(&self, count: usize) -> Duration {
         let own = self.actor.longest().saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
         own.min(self.until.saturating_duration_since(Instant::now())) + MARGIN
     }
 
-    /// Makes the calls that the session's record plans, and keeps there what came of them.
+    /// Makes the calls that the session's record plans, and stores their results there.
     pub(super) async fn in_session(
         self,
         mut session: Session,
@@ -162,7 +163,7 @@ impl Acts {
         .await
     }
 
-    /// Makes one call of the plan, and notes there what came of it.
+    /// Makes one call of the plan, and notes its result there.
     pub(super) async fn one(&self, plan: &mut Plan, index: usize) {
         let (key, deed) = (plan.key(index), plan.deeds[index].clone());
         let module = &self.snapshot.module;
@@ -174,7 +175,7 @@ impl Acts {
     }
 }
 
-/// What the work comes to. It goes on when nobody waits for it any more: what was begun is brought to its end.
+/// The result of the work. It continues even if the client leaves: calls that have begun are finished.
 async fn finished<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, ApiError> {
     tokio::spawn(work).await.map_err(|error| ApiError::logged(Failure::Internal, &error))
 }

@@ -1,5 +1,5 @@
-//! Answers that are kept beside sessions, to be gone on from: bytes under the id of the answer, in the same store, within
-//! the same bounds, and for as long.
+//! Answers kept beside sessions so that later requests can continue from them: bytes under the answer's id, in the same
+//! store, with the same limits and lifetime.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use crate::{
 };
 
 impl AppState {
-    /// Keeps an answer, which has an id of its own. `is_hidden`: it must not lie anywhere as it is.
+    /// Keeps an answer under its id. `is_hidden`: it must be stored encrypted.
     ///
     /// # Errors
-    /// What the store says, or that the caller has as many as it may.
+    /// The store's error, or that the caller has as many as it may.
     pub(in crate::http) async fn keep_answer(
         &self,
         id: &SessionId,
@@ -27,7 +27,7 @@ impl AppState {
         committed.map(|_| ())
     }
 
-    /// What was kept; `None` if nothing was, if it expired, or if its key is lost.
+    /// The kept answer; `None` if there is none, if it expired, or if its key is lost.
     pub(in crate::http) async fn kept_answer(&self, id: &SessionId) -> Result<Option<Vec<u8>>, ApiError> {
         let clock = Instant::now();
         let stored = match self.conversations.sessions.read_hidden(id).await {
@@ -38,7 +38,7 @@ impl AppState {
         Ok(stored.map_err(|error| of_store(&error))?.map(|stored| stored.data))
     }
 
-    /// Whether there was something to forget.
+    /// Deletes an answer, and says whether there was one.
     pub(in crate::http) async fn forget_answer(&self, id: &SessionId) -> Result<bool, ApiError> {
         let clock = Instant::now();
         let deleted = self.conversations.sessions.delete(id).await;

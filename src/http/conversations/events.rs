@@ -1,4 +1,4 @@
-//! `GET /v1/sessions/{id}/events`: the state of a session after each of its turns in this process.
+//! `GET /v1/sessions/{id}/events`: the state of a session after each turn in this process.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
     shares::Share,
 };
 
-/// Proxies close connections on which nothing happens.
+/// Interval of keep-alive events: proxies close idle connections.
 const ALIVE: Duration = Duration::from_secs(10);
 
 /// One event of a session.
@@ -56,20 +56,20 @@ pub(in crate::http) async fn events(
     State(app): State<AppState>,
 ) -> Result<Response, ApiError> {
     let leave = app.leave_to_watch(&caller)?;
-    // Before the state is read, so that no turn comes between unseen.
+    // Subscribes before reading the state, so that no turn in between is missed.
     let watch = Watch { news: Some(app.conversations.hub.watch(&id)), app: app.clone(), id, _leave: leave };
     let first = state(&json(&current(&app, &watch.id).await?));
     let news =
         stream::once(future::ready(first)).chain(news(watch)).take_until(app.stopping()).map(Ok::<_, Infallible>);
     let mut response = Sse::new(news).keep_alive(KeepAlive::new().interval(ALIVE)).into_response();
-    // Proxies that collect an answer before they pass it on would make a stream of it pointless.
+    // Proxies that buffer the whole answer would defeat streaming.
     response.headers_mut().insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// Somebody who watches, as long as the connection lasts.
+/// A watcher, for as long as its connection lasts.
 struct Watch {
-    /// Some until it is dropped.
+    /// `Some` until it is dropped.
     news: Option<Receiver<News>>,
     app: AppState,
     id: SessionId,
@@ -78,7 +78,7 @@ struct Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // Gone before those that are left are counted.
+        // Dropped before the remaining watchers are counted.
         self.news = None;
         self.app.conversations.hub.unwatch(&self.id);
     }
@@ -92,7 +92,7 @@ fn news(watch: Watch) -> impl Stream<Item = Event> + Send {
                 Ok(News::State(data)) => return Some((state(&data), Some(watch))),
                 Ok(News::Failed(data)) => return Some((Event::default().event("error").data(&*data), Some(watch))),
                 Ok(News::Deleted) => return Some((Event::default().event("deleted").data("{}"), None)),
-                // Too slow: the next state tells of what was missed, too.
+                // The watcher was too slow: the next state includes what it missed.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return None,
             }

@@ -1,4 +1,4 @@
-//! What of a session only this process knows: observed utterances that wait to be read, and who watches its state.
+//! What only this process knows of a session: observed utterances that wait to be read, and the watchers of its state.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -16,34 +16,34 @@ use crate::{
     understand::TurnRequest,
 };
 
-/// Utterances of all sessions that wait, at most.
+/// Most waiting utterances of all sessions together.
 const MOST_WAITING: u64 = 4_096;
-/// Turns that a slow watcher may be behind; it misses those before.
+/// Turns that a slow watcher may lag behind; it misses earlier ones.
 const BACKLOG: usize = 16;
 
 /// See [the module](self).
 pub(in crate::http) struct Hub {
-    /// Only sessions of which somebody waits or watches.
+    /// Only sessions that have waiting utterances or watchers.
     sessions: Mutex<HashMap<SessionId, Entry>>,
     max_pending: usize,
-    /// Utterances that were taken on and are not read yet.
+    /// Accepted utterances that are not read yet.
     outstanding: watch::Sender<usize>,
-    /// The same by who had them observed.
+    /// The same, by the caller that sent them.
     waiting: Shares,
 }
 
 struct Entry {
     waiting: VecDeque<Observation>,
-    /// A task works on what waits.
+    /// Whether a task works on the waiting utterances.
     is_worked_on: bool,
-    /// The task reads one right now.
+    /// Whether the task is reading one right now.
     is_reading: bool,
-    /// Of what was observed last.
+    /// The module of the last observed utterance.
     module: Option<ModuleName>,
     news: broadcast::Sender<News>,
 }
 
-/// What watchers are told; the texts are JSON.
+/// What watchers receive; the texts are JSON.
 #[derive(Debug, Clone)]
 pub(super) enum News {
     /// After a turn.
@@ -58,9 +58,9 @@ pub(super) enum News {
 pub(super) struct Observation {
     pub module: ModuleName,
     pub heard: Heard,
-    /// Who has it observed.
+    /// The caller that sent it.
     pub caller: Caller,
-    /// Its place among those that wait, from when it was taken on until it is read or dropped.
+    /// Its place in the queue, from acceptance until it is read or dropped.
     pub place: Option<Share>,
 }
 
@@ -70,11 +70,11 @@ pub(super) enum Heard {
     Assistant(String),
 }
 
-/// What was taken on.
+/// The result of accepting an utterance.
 pub(super) struct Taken {
     /// Utterances that are not read yet.
     pub pending: usize,
-    /// Nobody works on them yet: the caller must see to it.
+    /// No task works on them yet: the caller must start one.
     pub needs_worker: bool,
 }
 
@@ -88,10 +88,10 @@ impl Hub {
         }
     }
 
-    /// Lets an utterance wait for those before it.
+    /// Queues an utterance behind the earlier ones.
     ///
     /// # Errors
-    /// 429 if too many wait already, of this session, of this caller, or of all.
+    /// 429 if too many wait already, for this session, this caller, or in total.
     pub(super) fn enqueue(&self, id: &SessionId, mut observation: Observation) -> Result<Taken, ApiError> {
         let mut sessions = self.sessions();
         let full = |what: &str| Err(ApiError::too_many(format!("{what}; try again shortly")));
@@ -123,14 +123,14 @@ impl Hub {
         next
     }
 
-    /// The utterance that [`Self::next`] gave is read: it counts as pending no more.
+    /// The utterance from [`Self::next`] is read: it no longer counts as pending.
     pub(super) fn read(&self, id: &SessionId) {
         if let Some(entry) = self.sessions().get_mut(id) {
             entry.is_reading = false;
         }
     }
 
-    /// The work on an utterance that [`Self::next`] gave is over, whatever came of it.
+    /// The work on an utterance from [`Self::next`] is over, whether or not it succeeded.
     pub(super) fn done(&self, id: &SessionId) {
         self.read(id);
         self.outstanding.send_modify(|count| *count = count.saturating_sub(1));
@@ -141,14 +141,14 @@ impl Hub {
         self.sessions().get(id).map_or(0, Entry::pending)
     }
 
-    /// The module of the utterances that are not read yet, if there are any.
+    /// The module of the unread utterances, if there are any.
     pub(super) fn pending_module(&self, id: &SessionId) -> Option<ModuleName> {
         let sessions = self.sessions();
         let entry = sessions.get(id).filter(|entry| entry.pending() > 0)?;
         entry.module.clone()
     }
 
-    /// Drops what waits.
+    /// Drops the waiting utterances; says whether there were any.
     pub(super) fn forget(&self, id: &SessionId) -> bool {
         let mut sessions = self.sessions();
         let dropped = sessions.get_mut(id).map(|entry| std::mem::take(&mut entry.waiting).len()).unwrap_or_default();
@@ -156,7 +156,7 @@ impl Hub {
         dropped > 0
     }
 
-    /// Tells watchers of the session's new state, if there are any.
+    /// Sends watchers the session's new state, if there are any.
     pub(super) fn tell(&self, id: &SessionId, view: impl FnOnce() -> SessionView) {
         let is_watched = self.sessions().get(id).is_some_and(|entry| entry.news.receiver_count() > 0);
         if is_watched {
@@ -166,7 +166,7 @@ impl Hub {
 
     pub(super) fn announce(&self, id: &SessionId, news: News) {
         if let Some(entry) = self.sessions().get(id) {
-            // Nobody listens if the last one left just now.
+            // Sending fails if the last watcher has just left.
             drop(entry.news.send(news));
         }
     }
@@ -180,13 +180,13 @@ impl Hub {
         clear(&mut self.sessions(), id);
     }
 
-    /// Completes when all that was taken on is read.
+    /// Completes when all accepted utterances are read.
     pub(in crate::http) async fn drained(&self) {
         // The sender lives as long as `self`.
         drop(self.outstanding.subscribe().wait_for(|count| *count == 0).await);
     }
 
-    /// No step leaves the table half changed, so what a panic elsewhere left is whole.
+    /// No operation leaves the table half changed, so a poisoned lock is safe to use.
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Entry>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -203,7 +203,7 @@ impl Entry {
     }
 }
 
-/// A session of which nobody waits or watches takes no memory here.
+/// Removes a session that has neither waiting utterances nor watchers.
 fn clear(sessions: &mut HashMap<SessionId, Entry>, id: &SessionId) {
     if sessions.get(id).is_some_and(|entry| !entry.is_worked_on && entry.news.receiver_count() == 0) {
         sessions.remove(id);

@@ -1,4 +1,4 @@
-//! A turn of a conversation, whoever keeps its state.
+//! A turn of a conversation, wherever its state is kept.
 
 use std::sync::Arc;
 
@@ -22,27 +22,27 @@ use crate::{
     understand::{self, Conversed, Outcome, Turn, TurnRequest},
 };
 
-/// Times that a turn is done again on what another replica made of the session meanwhile.
+/// How often a turn is repeated after another replica changed the session meanwhile.
 const REDONE: usize = 2;
 
-/// Who keeps the conversation that a request goes on with.
+/// Where the conversation that a request continues is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::http) enum Keeping {
-    /// Nobody: it begins.
+    /// Nowhere: it begins.
     New,
-    /// The client, which echoes what it was answered.
+    /// By the client, which echoes the state of the last answer.
     Echo(String),
-    /// The messages, which are read anew.
+    /// In the messages, which are read again each time.
     Messages,
-    /// We do. `revision`: only if the session is still at this one.
+    /// In a session. `revision`: only if the session is still at this one.
     Session { id: SessionId, revision: Option<u64> },
 }
 
 impl Keeping {
-    /// `otherwise` is who keeps it where the request names nobody.
+    /// `otherwise` applies if the request names no place.
     ///
     /// # Errors
-    /// 400 with the member that is wrong.
+    /// 400 with the wrong member.
     pub(in crate::http) fn read(
         state: Option<String>,
         session_id: Option<String>,
@@ -66,7 +66,7 @@ impl Keeping {
         }
     }
 
-    /// For the metrics.
+    /// Label for the metrics.
     const fn name(&self) -> &'static str {
         match self {
             Self::New => "none",
@@ -77,7 +77,7 @@ impl Keeping {
     }
 }
 
-/// A turn, and where the conversation is after it.
+/// A turn, and the state of the conversation after it.
 #[derive(Debug)]
 pub(in crate::http) struct Told {
     pub turn: Turn,
@@ -85,7 +85,8 @@ pub(in crate::http) struct Told {
 }
 
 impl AppState {
-    /// One turn of a conversation, with its calls if they are to be made here. If it fails, a session is as it was.
+    /// Runs one turn of a conversation, and makes its calls if they are to be made here. If it fails, the session is
+    /// unchanged.
     pub(in crate::http) async fn converse(
         &self,
         snapshot: &Arc<Snapshot>,
@@ -108,7 +109,7 @@ impl AppState {
                 understand::catch_up(&mut state, spoken.meanwhile);
                 let awaits_consent = state.awaits_consent();
                 let conversed = self.step(snapshot, state, request, is_named).await?;
-                // A state leads to our own calls once in any case, and whoever asks again hears what came of them.
+                // Our own calls are idempotent per state: a repeated request gets their results.
                 let is_ours = self.acts(snapshot, spoken, &conversed, since).is_some();
                 if awaits_consent && !is_ours && matches!(conversed.turn.outcome, Outcome::Call(_)) {
                     let clock = Instant::now();
@@ -148,7 +149,7 @@ impl AppState {
         conversed.map_err(|error| ApiError::of_turn(&error, is_named))
     }
 
-    /// `must`: the client counts on the state, so that one which cannot be written is an error.
+    /// `must`: the client depends on the state, so failing to write it is an error.
     fn echoed(
         &self,
         snapshot: &Snapshot,
@@ -199,7 +200,7 @@ impl AppState {
             let acts = self.acts(snapshot, spoken, &conversed, since);
             record.state = conversed.state.clone();
             record.plan = acts.as_ref().map(|(acts, deeds)| acts.plan(deeds.clone()));
-            // What is to be called is kept before it is called.
+            // The planned calls are stored before they are made.
             let kept = match acts {
                 None => self.commit(session, &record, snapshot).await,
                 Some((acts, _)) => match session.keep(record.bytes()).await {
@@ -212,7 +213,7 @@ impl AppState {
                 },
             };
             match kept {
-                // Only without a revision: with one, the client said which state it speaks of.
+                // Only without a revision: with one, the client named the state that it means.
                 Err(StoreError::Conflict) if again < REDONE && wanted.is_none() && conversed.turn.deeds.is_empty() => {}
                 Err(error) => return Err(of_store(&error)),
                 Ok(session) => {

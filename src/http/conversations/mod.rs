@@ -1,16 +1,16 @@
-//! Conversations over several requests: who keeps the state, and what of it can be seen.
+//! Conversations over several requests: where their state is kept, and what of it can be seen.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `spoken` | what a request says, and how it is told from another one |
-//! | `keeping` | a turn with the state that a request names, and that state afterwards |
-//! | `acting` | calls that are made here, once each |
+//! | `spoken` | what a request says, and how it is told apart from another one |
+//! | `keeping` | a turn with the state that a request names, and the state after it |
+//! | `acting` | calls that the service makes, once each |
 //! | `record` | what is stored of a session |
-//! | `store` | a session in the store: taken, kept, shown |
-//! | `answers` | answers that are kept to be gone on from |
-//! | `observe` | utterances that are understood beside a chat, in their order, in the background |
+//! | `store` | a session in the store: take, keep, show |
+//! | `answers` | kept answers that requests can continue from |
+//! | `observe` | utterances of a chat led elsewhere, understood in order in the background |
 //! | `events` | a session's state as server-sent events |
-//! | `hub` | what of a session only this process knows: who waits, and who watches |
+//! | `hub` | what only this process knows of a session: waiting utterances and watchers |
 //! | `session` | `GET` and `DELETE` |
 
 mod acting;
@@ -44,15 +44,15 @@ pub struct Conversations {
     /// Conversations rebuilt from their messages.
     pub(in crate::http) replays: Replays,
     pub(super) hub: Hub,
-    /// Remembers calls that no session remembers.
+    /// Remembers calls where no session does.
     once: Once,
-    /// Makes the calls of functions that have an endpoint; `None`: clients make all of them.
+    /// Makes the calls of functions that have an endpoint; `None` means that clients make all calls.
     actor: Option<Actor>,
     /// Seconds from a session's last turn until it is gone.
     ttl_s: u64,
 }
 
-/// Why conversations cannot be kept as configured.
+/// Why conversations cannot be kept with this configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConversationsError {
     #[error(transparent)]
@@ -62,10 +62,10 @@ pub enum ConversationsError {
 }
 
 impl Conversations {
-    /// Reads the files of secrets that the options name. The store is opened by the first session.
+    /// Reads the secret files that the options name. The first session opens the store.
     ///
     /// # Errors
-    /// For settings that make no sense, and files of secrets that cannot be read.
+    /// For invalid settings, and for secret files that cannot be read.
     pub fn open(sessions: &SessionOptions, options: &ConversationOptions) -> Result<Self, ConversationsError> {
         let kept = Sessions::open(sessions)?;
         Ok(Self {
@@ -79,13 +79,13 @@ impl Conversations {
         })
     }
 
-    /// The same, where this makes the calls of functions that have an endpoint.
+    /// The same, with an actor that calls functions that have an endpoint.
     #[must_use]
     pub fn acting(self, actor: Option<Actor>) -> Self {
         Self { actor, ..self }
     }
 
-    /// What reads and writes echoed states, for whoever serves conversations beside the routes.
+    /// Reads and writes echoed states, for services that run conversations outside the routes.
     #[must_use]
     pub fn tokens(&self) -> Tokens {
         self.tokens.clone()
@@ -97,7 +97,7 @@ impl Conversations {
         self.sessions.sweep_in_background()
     }
 
-    /// When a session expires that was committed now, in seconds since 1970.
+    /// When a session committed now expires, in seconds since 1970.
     fn expiry(&self) -> i64 {
         self.sessions.now().as_second().saturating_add(i64::try_from(self.ttl_s).unwrap_or(i64::MAX))
     }

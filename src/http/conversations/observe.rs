@@ -1,7 +1,7 @@
-//! `POST /v1/sessions/{id}/observe`: what is said in a chat that somebody else leads, understood beside it.
+//! `POST /v1/sessions/{id}/observe`: understands what is said in a chat that another system leads.
 //!
-//! The request is answered at once. Utterances of one session are read in the order in which they came; each ends with
-//! a new state, which can be read or watched.
+//! The request is answered at once. Utterances of one session are read in the order of arrival; each produces a new
+//! state, which can be read or watched.
 
 use std::panic::AssertUnwindSafe;
 
@@ -34,7 +34,7 @@ use crate::{
     understand::{self, Conversed, Said, TurnRequest, request},
 };
 
-/// Times that a turn is begun again because somebody else has the session.
+/// How often a turn is retried while another request holds the session.
 const TRIES: usize = 5;
 
 /// Members that are not listed here are ignored.
@@ -120,7 +120,7 @@ async fn read(app: &AppState, caller: Caller, body: ObserveRequest) -> Result<Ob
         Role::Person => Heard::Person(Box::new(TurnRequest {
             utterance,
             strategy: body.strategy,
-            // "Tomorrow" is what it was when it was said, not when it is read.
+            // "Tomorrow" is relative to when it was said, not to when it is read.
             now: Some(now.unwrap_or_else(|| jiff::Timestamp::now().to_zoned(home))),
             language,
             owner: caller.as_owner(),
@@ -131,10 +131,10 @@ async fn read(app: &AppState, caller: Caller, body: ObserveRequest) -> Result<Ob
     Ok(Observation { module, heard, caller, place: None })
 }
 
-/// Reads what waits, in its order, until nothing does.
+/// Reads the waiting utterances in order until none is left.
 async fn work(app: AppState, id: SessionId) {
     while let Some(observation) = app.conversations.hub.next(&id) {
-        // Nobody waits for it, so that its time begins with its work.
+        // No client is waiting, so the timeout starts when the work starts.
         let _leave = app.leave_in_background(&observation.caller).await;
         let turn = AssertUnwindSafe(understood(&app, &id, &observation)).catch_unwind();
         let result = match tokio::time::timeout(app.options.timeout(), turn).await {
@@ -153,14 +153,14 @@ async fn work(app: AppState, id: SessionId) {
     }
 }
 
-/// One observed utterance, with the session as it is when its turn comes.
+/// Understands one observed utterance, with the session as it is at that time.
 async fn understood(app: &AppState, id: &SessionId, observation: &Observation) -> Result<(), ApiError> {
     let snapshot = app.module(&observation.module).await?;
     let mut last = StoreError::Conflict;
     for _ in 0..TRIES {
         match attempt(app, &snapshot, id, observation).await? {
             Ok(()) => return Ok(()),
-            // Somebody else's turn came between.
+            // Another turn came in between.
             Err(error @ (StoreError::Conflict | StoreError::Busy { .. })) => last = error,
             Err(error) => return Err(of_store(&error)),
         }
@@ -168,7 +168,7 @@ async fn understood(app: &AppState, id: &SessionId, observation: &Observation) -
     Err(of_store(&last))
 }
 
-/// The inner result is what the store says.
+/// The inner result is the store's.
 async fn attempt(
     app: &AppState,
     snapshot: &Snapshot,

@@ -1,4 +1,4 @@
-//! What is stored of a session: its state, the calls that nobody was told of, and those that are being made.
+//! What is stored of a session: its state, calls that no client was told of, and calls in progress.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::{
     understand::{Outcome, Turn},
 };
 
-/// Calls of observed utterances that are remembered, at most.
+/// Most remembered calls of observed utterances.
 const REMEMBERED_CALLS: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub(super) struct Record {
     pub state: State,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ObservedCall>,
-    /// Calls of the last turn, until it is known what came of them.
+    /// Calls of the last turn, until their results are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
 }
@@ -30,9 +30,9 @@ impl Record {
     }
 
     /// # Errors
-    /// If the store gives what we did not put there.
+    /// If the store returns something that was not stored by us.
     pub(super) fn parse(data: &[u8]) -> Result<Self, ApiError> {
-        // The cause would show a place in what was stored, and a word of it.
+        // The parser's message would reveal a position and a word of the stored data.
         serde_json::from_slice(data).map_err(|error| {
             ApiError::logged(
                 Failure::SessionUnreadable,
@@ -41,10 +41,10 @@ impl Record {
         })
     }
 
-    /// The record for a turn with `module`: the one that is kept, or a new one.
+    /// The record for a turn with `module`: the stored one, or a new one.
     ///
     /// # Errors
-    /// If the session is of another module, or cannot be read.
+    /// If the session belongs to another module, or cannot be read.
     pub(super) fn of(data: Option<&[u8]>, module: &Module) -> Result<Self, ApiError> {
         let Some(data) = data else { return Ok(Self::new(&module.name)) };
         let Self { state, calls, plan } = Self::parse(data)?;
@@ -60,7 +60,7 @@ impl Record {
         Ok(Self { state, calls, plan })
     }
 
-    /// Remembers the calls of a turn whose answer nobody gets.
+    /// Remembers the calls of a turn whose answer no client receives.
     pub(super) fn note_calls(&mut self, module: &Module, turn: &Turn) {
         let Outcome::Call(calls) = &turn.outcome else { return };
         self.calls.extend(calls.iter().map(|call| ObservedCall {

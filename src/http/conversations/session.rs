@@ -18,7 +18,7 @@ use crate::{
     http::{ApiError, AppState, Fault, caller::Caller, extract::Permit, json::Json},
 };
 
-/// The `{id}` of a path, checked before anything else is done.
+/// The `{id}` of a path, validated first.
 pub(in crate::http) struct SessionSegment(pub(super) SessionId);
 
 impl FromRequestParts<AppState> for SessionSegment {
@@ -79,7 +79,7 @@ pub(super) async fn current(app: &AppState, id: &SessionId) -> Result<SessionVie
     let stored = app.conversations.sessions.read(id).await;
     app.metrics.stored("read", clock.elapsed(), stored.as_ref().err());
     let Some(stored) = stored.map_err(|error| of_store(&error))? else {
-        // What was observed is taken on before it is read.
+        // An utterance may have been accepted for it and not read yet.
         let module = app.conversations.hub.pending_module(id).ok_or_else(|| not_found(id))?;
         let snapshot = app.module(&module).await?;
         return Ok(view(app, &snapshot, id, &Record::new(&module), None));

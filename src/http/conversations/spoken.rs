@@ -1,4 +1,4 @@
-//! What a request says, and how it is told from another one.
+//! What a request says, and how it is told apart from another one.
 
 use axum::http::HeaderMap;
 
@@ -9,35 +9,35 @@ use crate::{
     understand::{Said, TurnRequest},
 };
 
-/// What clients send that say which of their requests are the same.
+/// Header by which clients mark repeated requests.
 const KEY: &str = "idempotency-key";
-/// A frontend's name of the chat.
+/// Header with a frontend's id of the chat.
 const CHAT: &str = "x-openwebui-chat-id";
-/// How often a client library has sent this request before.
+/// Header that counts how often a client library has sent this request before.
 const RETRIED: &str = "x-stainless-retry-count";
-/// Longest language tag: as long as any registered one.
+/// Longest language tag, in characters: the longest registered one.
 const LONGEST_LANGUAGE: usize = 35;
 
-/// What a request says, beside who keeps the conversation.
+/// What a request says, apart from where the conversation is kept.
 #[derive(Clone, Copy)]
 pub(in crate::http) struct Spoken<'a> {
     pub request: &'a TurnRequest,
-    /// What was said since the last turn of a state that is kept, by others than the person.
+    /// What others than the person said since the last turn of a kept state.
     pub meanwhile: &'a [Said],
-    /// The request itself named the strategy.
+    /// Whether the request itself named the strategy.
     pub is_named: bool,
-    /// Functions that the client calls itself; `None`: nothing is called here.
+    /// Functions that the client calls itself; `None` means that no calls are made here.
     pub theirs: Option<&'a [String]>,
     pub repeat: &'a Repeat,
 }
 
-/// How a request is told from another one with the same words.
+/// How a request is told apart from another one with the same words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::http) struct Repeat {
     pub(in crate::http) owner: Tenant,
-    /// What the client calls the request, or the chat that it is of.
+    /// The client's name for the request, or for its chat.
     name: Option<String>,
-    /// The client says that it sent it before.
+    /// Whether the client says that this is a retry.
     is_retry: bool,
 }
 
@@ -53,8 +53,8 @@ impl Repeat {
         }
     }
 
-    /// The name under which the calls of a request without a kept state are remembered, and whether another request may
-    /// come to the same name.
+    /// The key under which the calls of a request without a kept state are remembered, and whether a different request
+    /// may get the same key.
     pub(super) fn remembered(&self, snapshot: &Snapshot, request: &TurnRequest) -> (String, bool) {
         let mut hasher = blake3::Hasher::new();
         let mut part = |text: &str| {
@@ -73,10 +73,10 @@ impl Repeat {
     }
 }
 
-/// A language as a request names it.
+/// A language tag of a request.
 ///
 /// # Errors
-/// 400 for what has not the shape of a BCP 47 tag.
+/// 400 if it does not have the shape of a BCP 47 tag.
 pub(in crate::http) fn language(tag: Option<String>) -> Result<Option<String>, ApiError> {
     let Some(tag) = tag else { return Ok(None) };
     let is_part = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());

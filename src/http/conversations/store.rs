@@ -1,4 +1,4 @@
-//! A session in the store: taken, kept, shown, and what went wrong there.
+//! A session in the store: take, keep, show, and the errors of the store.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl AppState {
-    /// Takes the session, alone in this process.
+    /// Takes the session, exclusively within this process.
     pub(super) async fn begin(&self, id: &SessionId) -> Result<Session, StoreError> {
         let clock = Instant::now();
         let begun = match self.conversations.sessions.begin(id).await {
@@ -22,8 +22,8 @@ impl AppState {
         begun
     }
 
-    /// Whether its owner may have this session, if there is none yet. Of turns that begin at once each sees the same
-    /// number.
+    /// Fails if this session would be new and its owner has as many as allowed. Turns that begin at the same time see
+    /// the same count.
     async fn may_begin(&self, id: &SessionId) -> Result<(), StoreError> {
         let Some(owner) = id.owner() else { return Ok(()) };
         match self.edge().keys.sessions(owner) {
@@ -32,7 +32,7 @@ impl AppState {
         }
     }
 
-    /// The same for what is taken on to be read later.
+    /// The same for utterances that are accepted to be read later.
     pub(super) async fn may_observe(&self, id: &SessionId) -> Result<(), StoreError> {
         match self.may_begin(id).await {
             Err(StoreError::TooMany { .. }) if self.conversations.sessions.read(id).await?.is_some() => Ok(()),
@@ -40,7 +40,7 @@ impl AppState {
         }
     }
 
-    /// Keeps the record, and tells whoever watches.
+    /// Stores the record, and informs watchers.
     pub(super) async fn commit(
         &self,
         session: Session,
@@ -62,7 +62,7 @@ impl AppState {
     }
 }
 
-/// `body`: if the record is stored.
+/// `body`: whether the record is stored.
 pub(super) fn view(
     app: &AppState,
     snapshot: &Snapshot,
@@ -84,7 +84,7 @@ pub(super) fn conflict(message: &str) -> ApiError {
     ApiError::fault(Fault::SessionConflict, message)
 }
 
-/// What a store says that did not do its part.
+/// The API error for a failure of the store.
 pub(super) fn of_store(error: &StoreError) -> ApiError {
     match error {
         StoreError::Conflict | StoreError::Busy { .. } => conflict(&error.to_string()).about("session_id"),

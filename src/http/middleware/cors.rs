@@ -6,7 +6,7 @@ use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer};
 use super::request_id;
 use crate::http::HttpOptions;
 
-/// `None` if no page may. Preflights are answered here, also for routes that a mounted service answers by itself.
+/// `None` if no page may. Preflights are answered here, also for mounted services.
 pub(super) fn layer(options: &HttpOptions) -> Option<CorsLayer> {
     Some(
         CorsLayer::new()
@@ -24,7 +24,7 @@ fn origins(options: &HttpOptions) -> Option<AllowOrigin> {
     if options.cors_origins.iter().any(|origin| origin == "*") {
         return Some(AllowOrigin::any());
     }
-    // The configuration was checked: each of them is a header value.
+    // The configuration check made sure that each is a header value.
     let origins = options.cors_origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
     Some(AllowOrigin::list(origins))
 }

@@ -1,4 +1,4 @@
-//! What the metrics know of every request.
+//! Counts every request and error for the metrics.
 
 use axum::{
     extract::{Request, State},
@@ -9,7 +9,7 @@ use axum::{
 use super::Edge;
 use crate::http::error::ErrorCode;
 
-/// Counts the errors that leave, whoever made them.
+/// Counts the error responses, wherever they come from.
 pub(super) async fn errors(State(edge): State<Edge>, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     if let Some(ErrorCode(code)) = response.extensions().get() {
@@ -18,7 +18,7 @@ pub(super) async fn errors(State(edge): State<Edge>, request: Request, next: Nex
     response
 }
 
-/// Counts a request while it is being answered, also if its client leaves before the end.
+/// Counts a request while it is being answered, even if its client leaves early.
 pub(in crate::http) async fn in_flight(State(edge): State<Edge>, request: Request, next: Next) -> Response {
     let _counted = edge.metrics.in_flight();
     next.run(request).await

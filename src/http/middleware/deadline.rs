@@ -7,11 +7,11 @@ use axum::{
 use super::Edge;
 use crate::http::{ApiError, Failure};
 
-/// The time from a request's head to that of its answer. `tower`'s own layer answers a bare status; this one has our
-/// envelope.
+/// Limits the time from a request's head to the head of its answer. `tower`'s layer answers with a bare status; this
+/// one uses our envelope.
 pub(in crate::http) async fn deadline(State(edge): State<Edge>, request: Request, next: Next) -> Response {
     tokio::select! {
-        // The clock comes first: a turn whose time is over begins no further stage.
+        // The clock is polled first: a turn whose time is over must not begin another stage.
         biased;
         () = tokio::time::sleep(edge.options.timeout()) => {
             ApiError::logged(Failure::Deadline, &"http.timeout_ms ran out").into_response()

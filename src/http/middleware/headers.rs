@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 
-/// Nothing of ours is kept by whoever passes it on, or taken for what it does not say that it is.
+/// Sets `no-store` and `nosniff` on every response.
 pub(super) async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

@@ -1,8 +1,8 @@
-//! Under which names the service answers.
+//! The host names that the service answers to.
 //!
-//! A web page can make a browser reach this machine under a name of the page's own, and then reads what is answered as
-//! if it came from the page's server (DNS rebinding). So a name is heard if nobody can register it, or if it is
-//! configured.
+//! A web page can make a browser reach this machine under the page's own host name, and can then read the answers as if
+//! they came from the page's server (DNS rebinding). So a host name is accepted only if it cannot be registered, or if
+//! it is configured.
 
 use std::net::IpAddr;
 
@@ -16,9 +16,9 @@ use axum::{
 use super::Edge;
 use crate::http::{ApiError, Fault, HttpOptions};
 
-/// Refuses requests to names that are not ours.
+/// Refuses requests to host names that are not ours.
 pub(super) async fn host(State(edge): State<Edge>, request: Request, next: Next) -> Response {
-    // Whoever names no host at all is no browser.
+    // Browsers always send a host, so a request without one is accepted.
     let headers = request.headers().get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default());
     let mut named = headers.chain(request.uri().authority().map(Authority::as_str));
     let Some(foreign) = named.find(|host| !is_ours(host, &edge.options)) else {
@@ -31,7 +31,7 @@ pub(super) async fn host(State(edge): State<Edge>, request: Request, next: Next)
 fn is_ours(host: &str, options: &HttpOptions) -> bool {
     let name = name(host);
     let is_named = |own: &str| name.eq_ignore_ascii_case(self::name(own));
-    // A name of one label is of the local network; one under `.localhost` is of this machine.
+    // A single-label name belongs to the local network; one under `.localhost` to this machine.
     (!name.contains('.') && is_label(name))
         || name.to_ascii_lowercase().ends_with(".localhost")
         || name.parse::<IpAddr>().is_ok()
@@ -44,11 +44,11 @@ fn is_label(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// `name:port`, `name`, `[address]:port` or `[address]`, without port and brackets.
+/// Strips port and brackets: `name:port`, `name`, `[address]:port` or `[address]`.
 fn name(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
-        // More than one colon is an address as the configuration may have it.
+        // More than one colon: an IPv6 address as the configuration may write it.
         None => match host.split_once(':') {
             Some((name, port)) if !port.contains(':') => name,
             _ => host,

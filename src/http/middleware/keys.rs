@@ -1,4 +1,4 @@
-//! Which key a request brings, and whether that may do what is asked.
+//! Finds the key of a request, and checks what it may do.
 
 use std::{
     pin::Pin,
@@ -23,17 +23,17 @@ use crate::http::{
     keys::{Holder, Scope},
 };
 
-/// What is told to everybody: that the service is there, alive, and ready.
+/// Public routes: the service exists, is alive, is ready.
 pub(super) const PUBLIC: [&str; 3] = ["/hello", "/healthz", "/readyz"];
 
-/// The page of the inspector and its files, which say nothing before their person has given them a key.
+/// The inspector's page and files, which show nothing before their user enters a key.
 pub(in crate::http) const INSPECTOR: [&str; 3] = ["/inspector", "/inspector/", "/inspector/{file}"];
 
 fn is_public(route: &str) -> bool {
     PUBLIC.contains(&route) || INSPECTOR.contains(&route)
 }
 
-/// Finds out who asks, once, for everything behind it, and refuses who may not.
+/// Identifies the caller once for all inner layers, and refuses requests without permission.
 pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
     let caller = Caller::of(&request);
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
@@ -62,7 +62,7 @@ pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: N
         let message = format!("the key may not do this: it needs the scope `{}`", scope.name());
         return ApiError::fault(Fault::NotAllowed, message).into_response();
     }
-    // Its requests name modules in bodies that are another protocol's to read.
+    // MCP requests name modules in their bodies, which this layer does not read.
     if route == "/mcp" && !key.modules.is_empty() {
         let message = "a key for some modules only is not taken here: use one for all";
         return ApiError::fault(Fault::NotAllowed, message).into_response();
@@ -81,7 +81,7 @@ pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: N
     response
 }
 
-/// The scope that a route needs. Whatever is not listed needs all.
+/// The scope that a route needs. Unlisted routes need all of them.
 fn needed(method: &Method, route: &str) -> Scope {
     match route {
         "/v1/predict/{module}" | "/v1/retrieve/{module}" | "/mcp" => Scope::Predict,
@@ -98,19 +98,19 @@ fn needed(method: &Method, route: &str) -> Scope {
         {
             Scope::Inspect
         }
-        // A measurement shows what could be read, and changes nothing.
+        // A measurement shows only readable data, and changes nothing.
         "/v1/modules/{module}/measure" => Scope::Inspect,
         "/v1/modules/{module}"
         | "/v1/modules/{module}/files/{file}"
         | "/v1/modules/{module}/versions/{version}/restore" => Scope::Edit,
         _ if route.starts_with("/v1/sessions/") || route.starts_with("/v1/responses/") => Scope::Sessions,
-        // A route that does not exist tells nothing but that.
+        // An unknown route reveals only that it does not exist.
         "" => Scope::Predict,
         _ => Scope::Admin,
     }
 }
 
-/// A body whose bytes are counted as they come.
+/// A body whose bytes are counted as they arrive.
 struct Counted {
     body: Body,
     holder: Arc<Holder>,

@@ -1,4 +1,4 @@
-//! What a request holds while it is answered: its connection, and the bytes of its body.
+//! Limits what a request holds while it is answered: its connection, and the bytes of its body.
 
 use std::{
     pin::Pin,
@@ -19,11 +19,11 @@ use crate::{
     shares::Share,
 };
 
-/// Counts the request among those of its owner, with its body, until it is answered: 429 for one too many, before the body is
-/// read.
+/// Counts the request and its body against its owner's share until it is answered; 429 before the body is read if there
+/// is no room.
 pub(super) async fn limits(State(edge): State<Edge>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    // Whether the service is alive is told in any case, and at once.
+    // Health checks are always answered, and at once.
     if route.is_some_and(|route| PUBLIC.contains(&route)) {
         return next.run(request).await;
     }
@@ -33,7 +33,7 @@ pub(super) async fn limits(State(edge): State<Edge>, request: Request, next: Nex
         return ApiError::too_many(message.to_owned()).into_response();
     }
     let (limit, declared) = (edge.options.body_bytes as u64, request.body().size_hint());
-    // What is longer than a body may be is refused, and not kept.
+    // A body over the limit is refused and not kept, so it needs no room.
     let expected = declared.exact().filter(|length| *length <= limit);
     let Some(share) = edge.bodies.try_take(&owner, expected.unwrap_or_default()) else {
         return too_many_bytes().into_response();
@@ -44,27 +44,27 @@ pub(super) async fn limits(State(edge): State<Edge>, request: Request, next: Nex
             drop(share);
             answer
         }
-        // Its length is known at its end.
+        // Its length is known only at its end.
         None => next.run(request.map(|body| Body::new(Growing { body, share, limit }))).await,
     }
 }
 
-/// One body too many.
+/// The error for a body without room.
 pub(in crate::http) fn too_many_bytes() -> ApiError {
     let message = "the bodies of requests hold as many bytes as they may; try again shortly (http.bodies_bytes)";
     ApiError::too_many(message.to_owned())
 }
 
-/// Why a body is not read on: there is no room for more.
+/// Why reading a body stopped: there is no room for more.
 #[derive(Debug, thiserror::Error)]
 #[error("the bodies of requests hold as many bytes as they may")]
 pub(in crate::http) struct NoRoom;
 
-/// A body that takes room as it comes.
+/// A body that takes room as it arrives.
 struct Growing {
     body: Body,
     share: Share,
-    /// What is longer is thrown away while it is read.
+    /// Bytes beyond this are discarded while reading.
     limit: u64,
 }
 

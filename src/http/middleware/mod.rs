@@ -1,5 +1,5 @@
-//! The layers around every route, one file each. From outside in: request id, headers, trace, count of errors, host,
-//! origin, CORS, keys, limits, panics; and, around those routes that want them, count of requests and time limit.
+//! The layers around every route, one file each. From the outside in: request id, headers, trace, error count, host,
+//! origin, CORS, keys, limits, panics; and around some routes, request count and time limit.
 
 mod cors;
 mod count;
@@ -26,13 +26,13 @@ pub(super) use deadline::deadline;
 pub(super) use keys::INSPECTOR;
 pub(super) use limits::{NoRoom, too_many_bytes};
 
-/// What the layers share. Cheap to clone; clones share.
+/// State that the layers share. Clones are cheap and share it.
 #[derive(Clone)]
 pub(super) struct Edge {
     pub(super) options: Arc<HttpOptions>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) keys: Arc<Keys>,
-    /// Bytes of bodies that are read or worked at.
+    /// Bytes of bodies that are being read or processed.
     pub(super) bodies: Shares,
 }
 
@@ -44,7 +44,7 @@ impl Edge {
     }
 }
 
-/// Puts around `routes`, with their fallbacks, what every request passes.
+/// Puts the common layers around `routes` and their fallbacks.
 pub(super) fn around<S: Clone + Send + Sync + 'static>(routes: Router<S>, edge: &Edge) -> Router<S> {
     let mut router = routes
         .layer(CatchPanicLayer::custom(panics::panicked))

@@ -1,4 +1,4 @@
-//! Which web pages may ask. A browser says from where a page is that asks; other clients say nothing.
+//! Which web pages may send requests. A browser names the page's origin; other clients send none.
 
 use axum::{
     extract::{Request, State},
@@ -10,7 +10,7 @@ use axum::{
 use super::Edge;
 use crate::http::{ApiError, Fault, HttpOptions};
 
-/// Refuses requests of pages that are neither configured nor our own. CORS alone only keeps them from reading.
+/// Refuses requests of pages that are neither configured nor our own. CORS alone would only keep them from reading.
 pub(super) async fn origin(State(edge): State<Edge>, request: Request, next: Next) -> Response {
     if may_ask(request.headers(), &edge.options) {
         return next.run(request).await;
@@ -26,7 +26,7 @@ fn may_ask(headers: &HeaderMap, options: &HttpOptions) -> bool {
     })
 }
 
-/// The page is of the very address that it asks, whose name was checked before.
+/// The page has the same address as the request; the host was already checked.
 fn is_own(origin: &str, headers: &HeaderMap) -> bool {
     let Some((scheme, authority)) = origin.split_once("://") else { return false };
     let port = if scheme == "https" { ":443" } else { ":80" };

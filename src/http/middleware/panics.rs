@@ -4,7 +4,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::http::{ApiError, Failure};
 
-/// What the client of a handler that panicked is told. The panic hook has told the log where it was.
+/// The response when a handler panicked. The panic hook has already logged the place.
 pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::logged(Failure::Internal, &"a handler panicked").into_response()
 }

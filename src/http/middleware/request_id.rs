@@ -1,4 +1,4 @@
-//! The id under which the log tells of a request. It comes back in the response.
+//! The id of a request in the log. The response contains it.
 
 use axum::{
     extract::Request,
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 pub(super) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Longest id of a client's own, in bytes.
+/// Longest id that a client may choose, in bytes.
 const LONGEST: usize = 128;
 
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ impl RequestId {
     }
 }
 
-/// Takes the caller's id if it is harmless in a log, and makes one otherwise.
+/// Takes the client's id if it is harmless in a log, or else makes one.
 pub(super) async fn request_id(mut request: Request, next: Next) -> Response {
     let id = request
         .headers()

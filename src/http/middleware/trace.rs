@@ -1,4 +1,4 @@
-//! A span for each request, and a line in the log for each response.
+//! A tracing span for each request, and a log line for each response.
 
 use axum::{
     extract::{MatchedPath, Request},
@@ -31,7 +31,7 @@ fn span(request: &Request) -> Span {
     tracing::info_span!("request", method = named(request.method()), route, id)
 }
 
-/// The method as it may stand in a log: a client may write any word for it, as long as a head may be.
+/// The method for the log: a client may send any word here, as long as the head allows.
 pub(super) fn named(method: &Method) -> &str {
     let known = [
         Method::GET,

@@ -1,4 +1,4 @@
-//! `BINARY`: what a reply says to a yes-or-no question. What each answer means is told in [`yes_no`].
+//! `BINARY`: what a reply says to a yes-or-no question. For the meaning of each answer see [`yes_no`].
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -91,7 +91,7 @@ pub(super) async fn answer(
         return read(request.question.as_deref()).await.map(BinaryAnswer::One);
     };
     let mut answers = Vec::with_capacity(questions.len());
-    // One after the other: they are few, and a model server is asked for the doubtful ones alone.
+    // One after the other: there are few, and only doubtful ones go to a model server.
     for question in questions {
         answers.push(read(Some(question)).await?);
     }

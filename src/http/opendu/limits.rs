@@ -1,20 +1,20 @@
-//! How much a client may send, and what of it becomes hints.
+//! Limits on what a client may send, and the hints made from it.
 
 use std::collections::BTreeMap;
 
 use super::super::{ApiError, Fault};
 use crate::understand::Hint;
 
-/// Items of a list, labels of a map, and values of all labels together.
+/// Most items in a list and labels in a map, and most values of all labels together.
 const MOST_ITEMS: usize = 256;
 const MOST_VALUES: usize = 1_024;
-/// Characters of a name, a label or a value.
+/// Longest name, label or value, in characters.
 const LONGEST_NAME: usize = 1_000;
 
-/// Spans by slot label, as a client's own recognizers found them.
+/// Spans by slot label, as the client's own recognizers found them.
 pub(super) type Candidates = BTreeMap<String, Option<Vec<String>>>;
 
-/// Checks how many there are.
+/// Checks the number of items.
 pub(super) fn count(field: &str, items: usize) -> Result<(), ApiError> {
     if items <= MOST_ITEMS {
         return Ok(());
@@ -23,7 +23,7 @@ pub(super) fn count(field: &str, items: usize) -> Result<(), ApiError> {
     Err(ApiError::fault(Fault::InvalidValue, message).about(field.to_owned()))
 }
 
-/// Checks how long a name is.
+/// Checks the length of a name.
 pub(super) fn name(field: &str, name: &str) -> Result<(), ApiError> {
     let length = name.chars().count();
     if length <= LONGEST_NAME {
@@ -33,7 +33,7 @@ pub(super) fn name(field: &str, name: &str) -> Result<(), ApiError> {
     Err(ApiError::fault(Fault::InvalidValue, message).about(field.to_owned()))
 }
 
-/// What the client's recognizers found; none where they saw nothing.
+/// Hints from the client's recognizers; none where they found nothing.
 pub(super) fn hints(candidates: Option<Candidates>) -> Result<Vec<Hint>, ApiError> {
     let candidates = candidates.unwrap_or_default();
     count("candidates", candidates.len())?;

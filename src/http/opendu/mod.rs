@@ -1,10 +1,10 @@
-//! The protocol of `OpenDU`'s clients, of both generations: `POST /v1/predict/{module}` with a `mode`.
+//! The protocol of `OpenDU` clients, old and new: `POST /v1/predict/{module}` with a `mode`.
 //!
-//! Which generation asks shows in the shape of its fields: `expectedFrames`, slots as labels and one `question` are the
-//! newer's; `expectations`, slots as objects and `questions` the older's. Fields that are not known are ignored, absent
-//! and null lists and maps are empty.
+//! The shape of the fields shows which one is asking: `expectedFrames`, slots as labels and one `question` are the
+//! newer client's; `expectations`, slots as objects and `questions` the older's. Unknown fields are ignored; absent and
+//! null lists and maps count as empty.
 //!
-//! | mode | asks | answers |
+//! | mode | question | answer |
 //! |---|---|---|
 //! | [`skill`] | which functions the utterance triggers | a list of at least one element |
 //! | [`slot`] | the values of slots | an object by slot label, verbatim |
@@ -29,7 +29,7 @@ use binary::{BinaryAnswer, BinaryRequest};
 use skill::{SkillAnswer, SkillRequest};
 use slot::{SlotAnswer, SlotRequest};
 
-/// What a request asks for.
+/// The mode of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Skill,
@@ -72,12 +72,12 @@ pub(super) enum OpenDuAnswer {
     Binary(BinaryAnswer),
 }
 
-/// The mode of a body; `None` without one.
+/// The mode of a body; `None` if it has none.
 ///
 /// # Errors
-/// If the body is no JSON object, or has a mode that there is not.
+/// If the body is not a JSON object, or names an unknown mode.
 pub(super) fn mode(body: &[u8]) -> Result<Option<Mode>, ApiError> {
-    /// Only the member that says how to read the others.
+    /// Only the member that decides how to read the others.
     #[derive(Deserialize)]
     struct Peek {
         #[serde(default)]
@@ -115,7 +115,7 @@ pub(super) async fn answer(
     Ok(answer)
 }
 
-/// What a person said; the client does not always send a limit of its own.
+/// The utterance; not every client limits its length itself.
 fn utterance(said: Option<String>, app: &AppState) -> Result<String, ApiError> {
     extract::utterance(said, app.turns.max_utterance)
 }

@@ -1,11 +1,12 @@
 //! `SKILL`: which functions an utterance triggers.
 //!
-//! - Each function that is asked for is an element, in the order of the utterance, with the part that asks for it: the
-//!   client sends that back in the questions that follow.
-//! - Of functions that fit equally well, the first is the element: the client acts on every one that it gets.
-//! - What means nothing is one element without an owner, never an empty list: the client then tries what it expects.
-//! - The client drops an element with a negative exemplar. So one is shown only where it decided, which is where
-//!   nothing was triggered and it is the nearest exemplar of the function that it belongs to.
+//! - Each requested function is an element, in the order of the utterance, with the part that asks for it: the client
+//!   sends that part back in later questions.
+//! - Of functions that fit equally well, only the first is an element: the client acts on every element.
+//! - An utterance that means nothing gives one element without an owner, never an empty list: the client then tries its
+//!   expectations.
+//! - The client drops an element that has a negative exemplar. So one is shown only where it was decisive: nothing was
+//!   triggered, and it is the nearest exemplar of its function.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,7 +28,7 @@ use crate::{
     understand::{Asked, Expected, Frame, Outcome, Turn, TurnRequest},
 };
 
-/// What is shown of what was retrieved where nothing was triggered.
+/// Most retrieved functions that are shown where nothing was triggered.
 const RETRIEVED: usize = 8;
 
 /// The mode of these requests.
@@ -67,7 +68,7 @@ struct Expectation {
 #[derive(Debug, Serialize)]
 pub(in crate::http) struct SkillAnswer(Vec<SkillElement>);
 
-/// By hand, because the attribute has no lower bound for the items of a list.
+/// Written by hand, because the attribute cannot set a minimum number of items.
 impl PartialSchema for SkillAnswer {
     fn schema() -> RefOr<Schema> {
         let items = Ref::from_schema_name(SkillElement::name());
@@ -202,12 +203,12 @@ const fn is_negative(found: &Evidence) -> bool {
     matches!(found.source, Source::Exemplar { mode: OwnerMode::Negative, .. })
 }
 
-/// True of a negative exemplar that speaks so loudly against its function that nothing of it is left.
+/// True if this negative exemplar reduced the score of its function to zero.
 fn decided(candidate: &Candidate, found: &Evidence) -> bool {
     candidate.score <= 0.0 && candidate.evidence.first() == Some(found)
 }
 
-/// Exemplars in their order; of functions without any, their descriptions.
+/// Exemplars in order; for functions that have none, their descriptions.
 fn shown<'a>(module: &Module, found: impl Iterator<Item = (FunctionId, &'a Evidence)>) -> Vec<SkillEvidence> {
     let items = found.filter_map(|(id, found)| {
         let function = module.function(id);
@@ -240,7 +241,7 @@ fn shown<'a>(module: &Module, found: impl Iterator<Item = (FunctionId, &'a Evide
     items.collect()
 }
 
-/// The values of a frame at their places, complete or not.
+/// The values of a frame at their places, whether or not it is complete.
 fn arguments(frame: &Frame) -> Map<String, Value> {
     let mut root = Value::Object(Map::new());
     for slot in &frame.slots {
@@ -252,7 +253,7 @@ fn arguments(frame: &Frame) -> Map<String, Value> {
     }
 }
 
-/// Puts a value at a JSON pointer, and on the way whatever is missing; an index behind the end is the next item.
+/// Puts a value at a JSON pointer and creates missing parents; an index past the end appends an item.
 fn put(root: &mut Value, pointer: &str, value: Value) {
     let steps: Vec<String> =
         pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect();

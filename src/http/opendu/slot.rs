@@ -1,9 +1,9 @@
 //! `SLOT`: the values of the named slots, verbatim.
 //!
-//! It answers what it can. A frame that the module does not have, or a slot that the frame does not have, is looked up
-//! by its label: in the only functions that have such a slot, then among the recognizers; at last there is what the
-//! client's own recognizers found. A client looks each value up in what it sent, so only words of the utterance are
-//! values.
+//! It answers as far as possible. If the module does not have the frame, or the frame does not have the slot, the slot
+//! is looked up by its label: first in the functions that have such a slot, then among the recognizers, and last in
+//! what the client's own recognizers found. A client looks up each value in the text it sent, so values are always
+//! words of the utterance.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use crate::{
     understand::{Asked, Expected, Hint, Trace, Turn, TurnRequest},
 };
 
-/// Words that nothing recognized and nobody asked for are no answer if they are less sure.
+/// Minimum certainty of words that no recognizer found for a slot that was not asked for.
 const LEAST: Certainty = Certainty::Possible;
 
 /// The mode of these requests.
@@ -127,7 +127,7 @@ fn labels(field: &str, named: Option<Vec<SlotName>>) -> Result<Vec<String>, ApiE
     Ok(labels)
 }
 
-/// The function that is meant by the frame; of an unknown frame, the only function that has all of the slots.
+/// The function that the frame means; for an unknown frame, the only function that has all of the slots.
 fn target(module: &Module, frame: &str, labels: &[String]) -> Option<FunctionId> {
     let has_all = |id: &FunctionId| {
         !labels.is_empty() && labels.iter().all(|label| module.function(*id).slot_labelled(label).is_some())
@@ -136,7 +136,7 @@ fn target(module: &Module, frame: &str, labels: &[String]) -> Option<FunctionId>
     module.function_alike(frame).or_else(|| fitting.next().filter(|_| fitting.next().is_none()))
 }
 
-/// What the recognizers find, with nothing decided.
+/// What the recognizers find, without a decision.
 async fn recognized(app: &AppState, snapshot: &Snapshot, utterance: &str, owner: Owner) -> Result<Trace, ApiError> {
     let request = TurnRequest { utterance: utterance.to_owned(), owner, ..TurnRequest::default() };
     let found = app.understander.retrieve(snapshot, &request, 1).await;
@@ -165,7 +165,7 @@ impl Said<'_> {
             };
             let path = &definition.slot(slot).path;
             let Some(frame) = frame else { continue };
-            // Whoever looks for one slot alone has asked for it.
+            // A request for a single slot has asked for it.
             let is_expected = labels.len() == 1 || expected.slots_of(function).contains(&slot);
             let is_enough = |confidence: f32| is_expected || confidence >= LEAST.score();
             let is_clear = |value: &SlotValue| value.recognizer.is_some() || is_enough(value.confidence);
@@ -175,12 +175,12 @@ impl Said<'_> {
                 own.filter_map(|value| value.span).collect()
             };
             let mut spans = spans_of(&frame.slots);
-            // What was said and is not valid was said all the same.
+            // An invalid value was still said.
             for violation in frame.invalid.iter().filter(|violation| is_at(path, &violation.path)) {
                 let recognizers = &definition.slot(slot).recognizers;
                 let found = self.trace.mentions.iter().find(|mention| {
                     let is_it = Some(&mention.value) == violation.found.as_ref();
-                    // What leaves open which of two hours it is has been said, too.
+                    // So was an ambiguous one, such as an hour without am or pm.
                     recognizers.contains(&mention.recognizer) && (is_it || violation.readings.contains(&mention.value))
                 });
                 spans.extend(found.map(|mention| mention.span));
@@ -202,7 +202,7 @@ impl Said<'_> {
         SlotAnswer(answer)
     }
 
-    /// Values of a slot of which nothing but its label is known, beside what other slots have `taken`.
+    /// Values for a slot of which only the label is known, outside the spans already `taken`.
     fn loose(&self, label: &str, taken: &[Span]) -> Option<SlotValues> {
         let recognizers = self.recognizers(label);
         let mentioned = self
@@ -225,7 +225,7 @@ impl Said<'_> {
         (!values.is_empty()).then_some(SlotValues { values, operator })
     }
 
-    /// Those of the slots that have this label in any function, or else the one that has it for a name.
+    /// The recognizers of all slots with this label, or else the recognizer with this name.
     fn recognizers(&self, label: &str) -> Vec<RecognizerId> {
         let module = &self.snapshot.module;
         let slots = module.functions.iter().filter_map(|function| Some(function.slot(function.slot_labelled(label)?)));
@@ -237,7 +237,7 @@ impl Said<'_> {
         found
     }
 
-    /// The words at these spans as they were sent, in their order, each place once.
+    /// The words at these spans as they were sent, in order, each span once.
     fn verbatim(&self, mut spans: Vec<Span>) -> Vec<String> {
         spans.sort_unstable();
         spans.dedup();

@@ -1,4 +1,4 @@
-//! `input`: items as the messages of a chat completion, one of each.
+//! Converts the items of `input` to the messages of a chat completion, one for each.
 
 use serde_json::{Map, Value, json};
 
@@ -7,21 +7,21 @@ use crate::http::{
     chat::conversation::{ChatMessage, MadeCall, MadeFunction},
 };
 
-/// Who may say something.
+/// Roles that a message may have.
 const ROLES: [&str; 4] = ["user", "assistant", "system", "developer"];
 
 /// An item of the conversation, and where it was written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Item {
     pub value: Value,
-    /// `input[2]`, or what brought it here.
+    /// `input[2]`, or the reference that brought it here.
     pub place: String,
 }
 
 /// `input` as items.
 ///
 /// # Errors
-/// With the member that is wrong.
+/// With the wrong member.
 pub(super) fn written(input: Option<Value>) -> Result<Vec<Item>, ApiError> {
     match input {
         None | Some(Value::Null) => {
@@ -39,10 +39,10 @@ pub(super) fn written(input: Option<Value>) -> Result<Vec<Item>, ApiError> {
     }
 }
 
-/// What an item is to a conversation.
+/// How an item is read into the conversation.
 pub(super) enum Read {
     Message(Box<ChatMessage>),
-    /// It is left out; with the reason, where somebody may miss it.
+    /// It is left out, with a reason where its absence may matter to the client.
     LeftOut(Option<String>),
 }
 
@@ -53,7 +53,7 @@ impl Item {
     }
 
     /// # Errors
-    /// With the member that is wrong.
+    /// With the wrong member.
     pub(super) fn read(&self) -> Result<Read, ApiError> {
         let Value::Object(members) = &self.value else {
             let message = "an item is an object: {\"role\": \"user\", \"content\": \"...\"}";
@@ -63,7 +63,7 @@ impl Item {
             Some("message") => self.message(members).map(in_message),
             Some("function_call") => self.call().map(in_message),
             Some("function_call_output") => self.result(members).map(in_message),
-            // The thoughts of a model are not looked at.
+            // The reasoning of a model is ignored.
             Some("reasoning") => Ok(Read::LeftOut(None)),
             Some("item_reference") => Ok(Read::LeftOut(Some("what it refers to is not kept".to_owned()))),
             Some(other) => Ok(Read::LeftOut(Some(format!("items of type `{}` are not understood", short(other))))),
@@ -74,7 +74,7 @@ impl Item {
         }
     }
 
-    /// A message may leave its type out, and so may a reference.
+    /// Messages and references may omit their type.
     fn kind(&self) -> Option<&str> {
         match self.value.get("type") {
             None | Some(Value::Null) if self.value.get("role").is_some() => Some("message"),
@@ -144,7 +144,7 @@ fn in_message(message: ChatMessage) -> Read {
     Read::Message(Box::new(message))
 }
 
-/// A client's own word, in a note or an error.
+/// A client's own word, shortened for a note or an error.
 pub(super) fn short(word: &str) -> String {
     word.chars().take(40).collect()
 }

@@ -1,4 +1,4 @@
-//! Responses that are kept: the conversation up to them, and what was answered.
+//! Kept responses: the conversation up to them, and the answer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,23 +13,23 @@ use crate::{
     shares::Share,
 };
 
-/// Responses that are read for the references of one request, at most. One that is kept has the items of all that it
-/// went on from.
+/// Most responses that the references of one request may load. A kept response includes the items of all responses that
+/// it continued.
 const MOST_REFERRED: usize = 16;
 
 /// What is stored of a response.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
-    /// The conversation before it, its own input included.
+    /// The conversation before it, including its own input.
     items: Vec<Value>,
     /// As it was answered, without `uptake`.
     pub response: Value,
-    /// What was said may hold values of sensitive slots: neither this nor what goes on from it lies anywhere as it is.
+    /// The conversation may hold values of sensitive slots: it and its continuations must be stored encrypted.
     is_hidden: bool,
 }
 
 impl Kept {
-    /// `response` with what it was answered to.
+    /// `response`, with the items that it answers.
     pub(super) fn new(items: Vec<Item>, response: &ResponseBody, is_hidden: bool) -> Result<Self, ApiError> {
         let response = ResponseBody { uptake: None, ..response.clone() };
         let response = serde_json::to_value(response).map_err(|error| ApiError::logged(Failure::Internal, &error))?;
@@ -37,9 +37,9 @@ impl Kept {
     }
 
     /// # Errors
-    /// If it is unreadable, or the store does not do its part.
+    /// If it is unreadable, or the store fails.
     ///
-    /// With it comes the room that its bytes take, as if the request had brought them.
+    /// Also returns the memory share that its bytes take, as if the request had sent them.
     pub(super) async fn read(
         app: &AppState,
         caller: &Caller,
@@ -49,13 +49,13 @@ impl Kept {
         let Some(data) = app.kept_answer(&place).await? else { return Ok(None) };
         let room = app.room(caller, data.len())?;
         let kept = serde_json::from_slice(&data);
-        // The cause would show a place in what was stored, and a word of it.
+        // The parser's message would reveal a position and a word of the stored data.
         kept.map(|kept| Some((kept, room))).map_err(|error| {
             ApiError::logged(Failure::SessionUnreadable, &format!("{:?} at {}", error.classify(), error.column()))
         })
     }
 
-    /// Why it is not kept, if it is not.
+    /// Stores it. Returns the reason if that fails.
     pub(super) async fn write(&self, app: &AppState, caller: &Caller, id: &ResponseId) -> Option<String> {
         let place = caller.answer(id)?;
         let data = match serde_json::to_vec(self) {
@@ -73,27 +73,27 @@ impl Kept {
         }
     }
 
-    /// The conversation with what was answered.
+    /// The conversation, including the answer.
     fn conversation(self) -> impl Iterator<Item = Value> {
         let answered = self.response.get("output").and_then(Value::as_array).cloned();
         self.items.into_iter().chain(answered.into_iter().flatten())
     }
 }
 
-/// A conversation as far as it is known.
+/// The conversation as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub items: Vec<Item>,
-    /// As that of what it goes on from.
+    /// As for the response that it continues.
     pub is_hidden: bool,
-    /// What the kept part of it takes, until the request is answered.
+    /// The memory share of the kept part, until the request is answered.
     _room: Option<Share>,
 }
 
-/// What came before, by the response that the request goes on from.
+/// The conversation before the request, from the response that it continues.
 ///
 /// # Errors
-/// 400 if it is not kept.
+/// 400 if that response is not kept.
 pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&str>) -> Result<Known, ApiError> {
     let Some(previous) = previous else { return Ok(Known::default()) };
     let kept: Option<(Kept, Share)> = match ResponseId::of(previous) {
@@ -112,18 +112,18 @@ pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&st
     Ok(Known { items, is_hidden, _room: Some(room) })
 }
 
-/// Puts what is referred to in the place of each reference, as far as it is kept. Each counts as if it had been sent: few
-/// bytes refer to many.
+/// Replaces each reference by what it refers to, as far as that is kept. Each replacement counts as if it had been
+/// sent: a few bytes can refer to many.
 ///
 /// # Errors
-/// 400 for references to more responses than are looked at, 413 for more than a body may have, and what the store says.
+/// 400 for references to too many responses, 413 for more bytes than a body may have, and the store's errors.
 pub(super) async fn resolve(app: &AppState, caller: &Caller, conversation: &mut Known) -> Result<(), ApiError> {
     let Known { items, is_hidden, .. } = conversation;
     let wanted: HashSet<String> = items.iter().filter_map(Item::reference).map(str::to_owned).collect();
     let mut known: HashMap<String, (Value, usize)> = HashMap::new();
     let mut left = app.options.body_bytes;
     let mut read: HashSet<ResponseId> = HashSet::new();
-    // From the last, for it has those before.
+    // Starts with the last reference, because its response includes the earlier ones.
     for item in items.iter_mut().rev() {
         let Some(id) = item.reference().map(str::to_owned) else { continue };
         if !known.contains_key(&id)

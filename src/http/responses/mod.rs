@@ -1,12 +1,12 @@
-//! `POST /v1/responses`: the turn of chat completions, as the Responses API of `OpenAI` has it. What is asked is
-//! translated into a chat completion, and what comes of that into items; nothing is understood here.
+//! `POST /v1/responses`: the same turn in the form of the Responses API of `OpenAI`. The request is translated into a
+//! chat completion, and the result into items; nothing is understood here.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `request` | the members of a request, and those that are refused |
-//! | `items` | `input`, and what came before, as messages |
-//! | `translation` | the request as that of a chat completion, and the names in its errors |
-//! | `kept` | responses that are kept, to be gone on from |
+//! | `items` | `input` and the earlier conversation, as messages |
+//! | `translation` | the request as a chat completion's, and the names in its errors |
+//! | `kept` | responses that are kept so that requests can continue them |
 //! | `stream` | the answer in events |
 
 mod items;
@@ -142,7 +142,7 @@ impl FromRequestParts<AppState> for ResponseSegment {
             let message = "the response's id is not percent-encoded UTF-8";
             ApiError::fault(Fault::InvalidValue, message).about("id")
         })?;
-        // A text without the shape of an id is not found, either.
+        // A text that is not an id is not found, either.
         ResponseId::of(&segment).map(Self).ok_or_else(|| not_found(&segment))
     }
 }
@@ -153,13 +153,13 @@ fn not_found(id: &str) -> ApiError {
     ApiError::fault(Fault::ResponseNotFound, message).about("id")
 }
 
-/// A request that nothing is wrong with.
+/// A validated request.
 struct Asked {
     job: Job,
     id: ResponseId,
     /// The response while it is in progress.
     opening: ResponseBody,
-    /// The conversation, what came before included.
+    /// The conversation, including the earlier part.
     known: Known,
     places: Places,
     caller: Caller,
@@ -200,7 +200,7 @@ impl Asked {
         }
         let failed = Kept::new(known.items, &response, known.is_hidden)?.write(app, &caller, &id).await;
         if let Some(why) = failed {
-            // What was understood, and maybe done, is worth more than that it is kept.
+            // The answer, and calls that may have been made, matter more than keeping it.
             response.store = false;
             response.note(format!("the response is not kept: {why}"));
         }
@@ -208,15 +208,15 @@ impl Asked {
     }
 }
 
-/// Whether the response is to be kept.
+/// Whether to keep the response.
 struct Keeping {
     is_wanted: bool,
-    /// Why it is not kept, where the request did not ask for that.
+    /// Why it is not kept although the request wants it.
     note: Option<String>,
 }
 
 /// # Errors
-/// 403 where the request needs what the key may not do.
+/// 403 if the request needs what the key may not do.
 fn keeping(request: &ResponseRequest, caller: &Caller) -> Result<Keeping, ApiError> {
     if caller.may_keep() {
         return Ok(Keeping { is_wanted: request.store != Some(false), note: None });

@@ -1,4 +1,4 @@
-//! A request of the Responses API as clients write it, and what of it is not done here.
+//! A Responses API request as clients write it, and the parts of it that are not supported.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::http::{ApiError, Fault, chat::request::UptakeOptions};
 
-/// As many pairs as the `OpenAI` API takes.
+/// The limit of the `OpenAI` API.
 const MOST_METADATA: usize = 16;
 
 /// A request of the `OpenAI` API.
@@ -80,8 +80,7 @@ struct FunctionTool {
 }
 
 impl ResponseRequest {
-    /// Refuses what would be wrong to ignore.
-    ///
+    /// Refuses unsupported members that must not be ignored silently.
     /// # Errors
     /// 400 with the member.
     pub(super) fn check(&self) -> Result<(), ApiError> {

@@ -1,4 +1,4 @@
-//! A request as that of a chat completion, and the members that errors name under the names that they have here.
+//! The request as a chat completion's, and the names that its members have in errors.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use crate::http::{
     chat::{conversation::ChatMessage, request::ChatRequest},
 };
 
-/// What the same is called in a chat completion, and here; a name that begins with it goes on as it does there.
+/// A member's name in a chat completion, and its name here; longer names with this prefix keep their rest.
 const NAMES: [(&str, &str); 6] = [
     ("response_format.json_schema", "text.format"),
     ("response_format", "text.format"),
@@ -21,15 +21,15 @@ const NAMES: [(&str, &str); 6] = [
     ("messages", "input"),
 ];
 
-/// Kinds of things that are left out and told of, at most.
+/// Most kinds of ignored things that are reported.
 const MOST_KINDS: usize = 8;
 
-/// Where what a chat completion has was written.
+/// Where the members of the chat completion were written in the request.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// Of each message, with what its `content` is called there.
+    /// For each message, its place and the name of its `content` there.
     messages: Vec<(String, &'static str)>,
-    /// Of each tool, in the request's list.
+    /// For each tool, its index in the request's list.
     tools: Vec<usize>,
 }
 
@@ -37,17 +37,16 @@ pub(super) struct Places {
 pub(super) struct Translation {
     pub request: ChatRequest,
     pub places: Places,
-    /// The tools that are looked at, as they were written.
+    /// The tools that are used, as they were written.
     pub tools: Vec<Value>,
-    /// What of the request is not looked at.
+    /// Which parts of the request were ignored.
     pub notes: Vec<String>,
 }
 
 impl Translation {
-    /// `items`: the conversation, what came before included.
-    ///
+    /// `items`: the conversation, including the earlier part.
     /// # Errors
-    /// With the member that is wrong.
+    /// With the wrong member.
     pub(super) fn of(request: &mut ResponseRequest, items: &[Item]) -> Result<Self, ApiError> {
         let (mut places, mut left_out) = (Places::default(), LeftOut::default());
         let messages = messages(request.instructions.as_ref(), items, &mut places, &mut left_out)?;
@@ -69,12 +68,12 @@ impl Translation {
 }
 
 impl Places {
-    /// What a member of the chat completion is called here.
+    /// The name here for a member of the chat completion.
     pub(super) fn name(&self, param: &str) -> String {
         if let Some((index, rest)) = indexed(param, "messages[")
             && let Some((place, content)) = self.messages.get(index)
         {
-            // A text stands for a message that has nothing else.
+            // `input` as a plain text is a message with no members of its own.
             if !place.ends_with(']') {
                 return place.clone();
             }
@@ -91,18 +90,18 @@ impl Places {
     }
 }
 
-/// `7` and `.content` of `messages[7].content`.
+/// Splits `messages[7].content` into `7` and `.content`.
 fn indexed<'a>(param: &'a str, list: &str) -> Option<(usize, &'a str)> {
     let (index, rest) = param.strip_prefix(list)?.split_once(']')?;
     Some((index.parse().ok()?, rest))
 }
 
-/// What of a request is not looked at, by why.
+/// Which parts of a request were ignored, by reason.
 #[derive(Default)]
 struct LeftOut {
-    /// Why, the first one, and how many there are.
+    /// The reason, the first such part, and how many there are.
     kinds: Vec<(String, String, usize)>,
-    /// Of more kinds than are told of.
+    /// How many parts are of kinds beyond those reported.
     others: usize,
 }
 
@@ -175,7 +174,7 @@ fn functions(written: Vec<Value>, places: &mut Places, left_out: &mut LeftOut) -
     Ok(functions)
 }
 
-/// `tool_choice` as it is written there: functions lie one level deeper.
+/// Converts `tool_choice`: chat completions nest the function one level deeper.
 fn choice(choice: &Value) -> Result<Value, ApiError> {
     match choice.get("type").and_then(Value::as_str) {
         Some("function") => {
@@ -205,7 +204,7 @@ fn allowed(choice: &Value) -> Result<Value, ApiError> {
     Ok(json!({"type": "allowed_tools", "allowed_tools": allowed}))
 }
 
-/// `text.format` as `response_format`.
+/// Converts `text.format` to `response_format`.
 fn format(text: Option<&Value>) -> Result<Option<Value>, ApiError> {
     let Some(text) = text.filter(|text| !text.is_null()) else { return Ok(None) };
     if !text.is_object() {

@@ -16,19 +16,19 @@ pub(super) struct Annotation {
     pub(super) role: Option<String>,
     pub(super) group: Option<String>,
     pub(super) value: Option<String>,
-    /// The same words carry more annotations, which are not read.
+    /// The words have further annotations, which are ignored.
     pub(super) has_others: bool,
 }
 
 /// # Errors
-/// What is wrong with an annotation.
+/// The problem with an annotation.
 pub(super) fn parse(text: &str) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
     while let Some(open) = rest.find('[') {
         let after = &rest[open + 1..];
-        // Brackets around anything else are text.
+        // Brackets before anything else are text.
         let annotated = after.find(']').and_then(|close| {
             let follows = after[close + 1..].chars().next();
             matches!(follows, Some('(' | '{' | '[')).then(|| (&after[..close], &after[close + 1..]))
@@ -62,7 +62,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// What stands behind the words, and its length in bytes.
+/// The annotation after the words, and its length in bytes.
 fn read(note: &str) -> Result<(Annotation, usize), String> {
     if let Some(inner) = note.strip_prefix('(') {
         let end = inner.find(')').ok_or("has no end")?;

@@ -12,20 +12,20 @@ use crate::module::{Builtin, squeeze};
 
 #[derive(Debug, Default)]
 pub(super) struct Domain {
-    /// Declared ones.
+    /// Declared entities.
     pub(super) entities: Vec<(String, Place)>,
     slots: Vec<DomainSlot>,
     forms: Vec<Form>,
-    /// Action and intent: the one follows the other in a rule or story.
+    /// Pairs of action and intent, where the action follows the intent in a rule or story.
     begun: Vec<(String, String)>,
-    /// By slot, or by form and slot: the first text.
+    /// The first text by slot, or by form and slot.
     questions: BTreeMap<String, String>,
 }
 
-/// Entity, role, intents that it is limited to.
+/// Entity, role, and the intents that it is limited to.
 type Mapping = (String, Option<String>, Vec<String>);
 
-/// A slot's mapping from an entity; `None` of any other kind.
+/// The mapping of a slot from an entity; `None` for other kinds.
 fn mapping(mapping: &Value) -> Option<Mapping> {
     let entity = text(mapping, "entity");
     let intents = match mapping.get("intent") {
@@ -124,7 +124,7 @@ impl Domain {
 
     fn read_forms(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
         let at = root.key("forms");
-        // Older projects list their names alone: what they ask is written in code.
+        // Older projects only list the names of forms: their questions are in code.
         if let Some(names) = document.get("forms").and_then(Value::as_array) {
             for (index, name) in names.iter().enumerate() {
                 let place = at.index(index);
@@ -158,7 +158,7 @@ impl Domain {
         self.forms.push(Form { name: name.to_owned(), required, place });
     }
 
-    /// The slots of a form of Rasa 2, which has their mappings itself.
+    /// The slots of a Rasa 2 form, which contains their mappings.
     fn mapped_slots(&mut self, slots: &Map<String, Value>, place: &Place) -> Vec<String> {
         let mut required = Vec::new();
         for (name, mappings) in slots.iter().filter(|(_, mappings)| mappings.is_array() || mappings.is_null()) {
@@ -217,7 +217,7 @@ impl Domain {
         }
     }
 
-    /// Notes that a rule or story goes from the intent to an action, which may be a form.
+    /// Records that an action, which may be a form, follows the intent in a rule or story.
     pub(super) fn begin(&mut self, action: &str, intent: &str) {
         self.begun.push((action.to_owned(), intent.to_owned()));
     }
@@ -236,7 +236,7 @@ impl Domain {
         self.begun.iter().any(|(action, _)| *action == form.name)
     }
 
-    /// The forms that the intent begins; one that no intent begins is that of the intent with its name.
+    /// The forms that the intent begins; a form that no intent begins belongs to the intent with its name.
     fn forms_of(&self, intent: &str) -> impl Iterator<Item = &Form> {
         self.forms.iter().filter(move |form| {
             let base = squeeze(form.name.trim_end_matches("_form").trim_start_matches("form_"));
@@ -245,7 +245,7 @@ impl Domain {
         })
     }
 
-    /// The slots of the form that the intent begins: required ones.
+    /// Adds the slots of the intent's forms, as required ones.
     pub(super) fn form_slots(&self, function: &mut Function) {
         let forms: Vec<&Form> = self.forms_of(&function.name).collect();
         for form in forms {
@@ -269,7 +269,7 @@ impl Domain {
         }
     }
 
-    /// The slot that the domain fills from an entity: with this role, and for this intent if it is limited.
+    /// The slot that the domain fills from an entity with this role, and for this intent if the mapping is limited.
     pub(super) fn slot_of(&self, entity: &str, role: Option<&str>, intent: &str) -> Option<String> {
         let mut fitting = self.slots.iter().filter(|slot| {
             slot.from.iter().any(|(name, wanted, intents)| {
@@ -279,14 +279,14 @@ impl Domain {
             })
         });
         let first = fitting.next()?;
-        // Two slots from one entity say nothing of which it is, unless one has its name.
+        // Two slots filled from one entity are ambiguous, unless one has the entity's name.
         match fitting.next() {
             None => Some(first.name.clone()),
             Some(_) => None,
         }
     }
 
-    /// What slots say of their values by themselves.
+    /// Entities that slots define themselves.
     pub(super) fn own_entities(&self) -> Vec<Entity> {
         self.slots.iter().filter_map(DomainSlot::own_entity).collect()
     }
@@ -301,7 +301,7 @@ impl Domain {
 }
 
 impl DomainSlot {
-    /// The entity that its values come from: an annotated one, else its own.
+    /// The entity of its values: an annotated one, or else its own.
     fn entity(&self) -> Option<String> {
         let annotated = self.from.first().map(|(entity, _, _)| entity.clone());
         annotated.or_else(|| self.own_entity().map(|entity| entity.name))

@@ -1,5 +1,4 @@
-//! Entities: what the domain declares, what examples mark, and the values and patterns that the training data has for
-//! them.
+//! Entities: declared in the domain, marked in examples, and with values and patterns from the training data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +13,10 @@ use crate::import::{
     reader::Reader,
 };
 
-/// What examples mark as values of each entity, in lower case.
+/// The words that examples mark for each entity, in lower case.
 type Said = BTreeMap<String, BTreeSet<String>>;
 
-/// The entities of a project. `dimensions` are those that Duckling finds.
+/// The entities of a project. `dimensions` are found by Duckling.
 pub(super) fn entities(
     training: &Training,
     domain: &Domain,
@@ -49,7 +48,7 @@ pub(super) fn entities(
 struct Entities(Vec<Entity>);
 
 impl Entities {
-    /// The one of this name; at first it is made.
+    /// The entity with this name, made if it does not exist.
     fn of(&mut self, name: &str, place: &Place) -> &mut Entity {
         let position = match self.0.iter().position(|entity| entity.name == name) {
             Some(position) => position,
@@ -61,7 +60,7 @@ impl Entities {
         &mut self.0[position]
     }
 
-    /// Adds those that examples mark, and gives what is marked.
+    /// Adds entities that examples mark; returns the marked words.
     fn marked(&mut self, training: &Training, domain: &Domain, reader: &mut Reader) -> Said {
         let mut marked = Said::new();
         let is_declared = |entity: &str| domain.entities.iter().any(|(name, _)| name == entity);
@@ -81,7 +80,7 @@ impl Entities {
         marked
     }
 
-    /// A pattern belongs to the entity of its name.
+    /// A pattern belongs to the entity of the same name.
     fn patterns(&mut self, training: &Training, reader: &mut Reader) {
         for (name, patterns, place) in &training.patterns {
             match self.0.iter_mut().find(|entity| entity.name == *name) {
@@ -94,7 +93,8 @@ impl Entities {
         }
     }
 
-    /// A synonym does not say whose it is: of the entities whose values or marked words it meets.
+    /// A synonym does not name its entity: it is added to each entity that has one of its texts as a value or marked
+    /// word.
     fn synonyms(&mut self, training: &Training, said: &Said, reader: &mut Reader) {
         for (value, synonyms, place) in &training.synonyms {
             let all: Vec<String> = std::iter::once(value).chain(synonyms).map(|text| text.to_lowercase()).collect();
@@ -115,7 +115,7 @@ impl Entities {
         }
     }
 
-    /// What Duckling finds is found by built-in recognizers, unless the project lists values of its own.
+    /// Entities found by Duckling get built-in recognizers, unless the project lists their values.
     fn duckling(&mut self, dimensions: &[String], reader: &mut Reader) {
         for dimension in dimensions {
             let Some(entity) = self.0.iter_mut().find(|entity| entity.name == *dimension) else { continue };

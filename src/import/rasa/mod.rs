@@ -1,5 +1,5 @@
 //! Rasa 3 projects (and the Markdown of older ones): intents, annotated examples, synonyms, lookups, patterns, slots,
-//! forms and what they ask. Which file a part stands in does not matter, as for Rasa itself.
+//! forms and their questions. As in Rasa itself, parts may be in any file.
 
 use serde_json::Value;
 
@@ -17,10 +17,10 @@ mod markdown;
 use domain::Domain;
 use entities::entities;
 
-/// Intents that mean "none of the others".
+/// Names of intents that mean "none of the others".
 const OUT_OF_SCOPE: [&str; 3] = ["out_of_scope", "nlu_fallback", "outofscope"];
 
-/// An example as it is annotated, before slots are known.
+/// An annotated example, before slots are known.
 struct Annotated {
     pieces: Vec<Piece>,
     place: Place,
@@ -30,7 +30,7 @@ struct Annotated {
 struct Training {
     /// In the order of the files.
     intents: Vec<(String, Vec<Annotated>, Place)>,
-    /// Value, its synonyms.
+    /// A value and its synonyms.
     synonyms: Vec<(String, Vec<String>, Place)>,
     lookups: Vec<(String, Vec<String>, Place)>,
     patterns: Vec<(String, Vec<String>, Place)>,
@@ -68,7 +68,7 @@ pub(super) fn read(reader: &mut Reader) -> Project {
         }
         documents.push((document, root));
     }
-    // Which names are forms is known when all files are read.
+    // Only after all files are read is it known which names are forms.
     for (document, root) in &documents {
         flows(document, root, &mut domain, &mut training, reader);
     }
@@ -129,7 +129,7 @@ fn annotate(line: &str, place: &Place, reader: &mut Reader, keep: impl FnOnce(An
     }
 }
 
-/// The examples of an item: lines of a text that begin with a dash, or a list of texts or of objects with `text`.
+/// The examples of an item: text lines that begin with a dash, or a list of texts or of objects with `text`.
 fn lines(item: &Value, place: &Place, reader: &mut Reader) -> Vec<(String, Place)> {
     let at = place.key("examples");
     match item.get("examples") {
@@ -139,7 +139,7 @@ fn lines(item: &Value, place: &Place, reader: &mut Reader) -> Vec<(String, Place
                 let place = Place { below: index, ..at.clone() };
                 match (line.trim().strip_prefix('-'), found.last_mut()) {
                     (Some(text), _) => found.push((one_line(text), place)),
-                    // What goes on in the next line.
+                    // A continued line.
                     (None, Some((before, _))) => {
                         before.push(' ');
                         before.push_str(&one_line(line));
@@ -171,12 +171,12 @@ fn lines(item: &Value, place: &Place, reader: &mut Reader) -> Vec<(String, Place
     }
 }
 
-/// A text of several lines in one.
+/// Joins a multi-line text into one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The intents of a step: its own, or those of which one is said.
+/// The intents of a step: its own, or its alternatives.
 fn intents_of(step: &Value) -> Vec<String> {
     let named = |step: &Value| step.get("intent").and_then(Value::as_str).map(str::to_owned);
     match step.get("or").and_then(Value::as_array) {
@@ -185,8 +185,8 @@ fn intents_of(step: &Value) -> Vec<String> {
     }
 }
 
-/// Rules and stories: which intent begins which form, and test conversations. A form hangs on the intent of the step
-/// right before it, and on no other one that is said while it is being filled.
+/// Reads rules and stories: which intent begins which form, and test conversations. A form belongs to the intent of the
+/// step directly before it, and not to intents that occur while it is being filled.
 fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Training, reader: &mut Reader) {
     for (key, kind) in [("rules", "rule"), ("stories", "story")] {
         let at = root.key(key);
@@ -209,7 +209,7 @@ fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Tra
                     before.iter().for_each(|intent| domain.begin(form, intent));
                 }
                 is_filling = active.map_or(is_filling || begun.is_some(), Value::is_string);
-                // Between an intent and what it begins, slots are set.
+                // Slots may be set between an intent and its action.
                 let goes_on = step.get("slot_was_set").is_some();
                 if !goes_on {
                     before = intents;
@@ -232,13 +232,13 @@ fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Tra
     }
 }
 
-/// True of a rule that holds while a form is being filled.
+/// True for a rule that applies while a form is being filled.
 fn is_conditional(flow: &Value) -> bool {
     let conditions = flow.get("condition").and_then(Value::as_array);
     conditions.into_iter().flatten().any(|condition| condition.get("active_loop").is_some_and(Value::is_string))
 }
 
-/// The dimensions that a project has Duckling find.
+/// The dimensions that a project uses from Duckling.
 fn duckling(pipeline: &[Value], dimensions: &mut Vec<String>) {
     let is_duckling = |component: &&Value| text(component, "name").to_ascii_lowercase().contains("duckling");
     for component in pipeline.iter().filter(is_duckling) {
@@ -282,14 +282,14 @@ fn functions(training: Training, domain: &Domain, project: &mut Project, reader:
             continue;
         }
         let Some(function) = project.functions.iter_mut().find(|function| function.name == intent) else {
-            // A retrieval intent is several functions, of which the test does not say which.
+            // A retrieval intent is several functions, and the test does not tell which.
             let below = format!("{intent}/");
             if project.functions.iter().any(|function| function.name.starts_with(&below)) {
                 let what = format!("an utterance of `{intent}`");
                 reader.dropped(&test.place, what, "it does not say which of its kinds is meant");
                 continue;
             }
-            // A file that could not be read may well have them.
+            // An unreadable file may contain them.
             if reader.has_faults() {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! What a probe asks, and what counts as done. Every question carries words drawn at random, so that no cache answers
-//! it and nothing fits by chance.
+//! The questions of a probe, and what counts as a right answer. Every question contains random words, so that it is
+//! never answered from a cache and nothing matches by chance.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::llm::{
 
 /// The function that the conversation asks for.
 pub(super) const ASKED: &str = "ring_bell";
-/// Another one beside it.
+/// Another function beside it.
 pub(super) const OTHER: &str = "open_door";
-/// The function whose argument the conversation and the schema disagree about.
+/// The function for whose argument the conversation and the schema disagree.
 pub(super) const NOTE: &str = "note_colour";
 
-/// Tokens of a plain answer.
+/// Token limit of a plain answer.
 pub(super) const PLAIN_TOKENS: u32 = 8;
 
 /// Ways to ask for the same call: a small model that misses one may understand another.
@@ -28,8 +28,8 @@ pub(super) const CALLS: [&str; 3] = [
     "Please ring the bell for me.",
 ];
 
-/// An object of one member that is one of a few words, all of them drawn at random: no text fits it that was not made
-/// to.
+/// An object with one member whose value is one of a few words, all drawn at random: a text can only match it on
+/// purpose.
 pub(super) struct Riddle {
     member: String,
     words: [String; 4],
@@ -40,7 +40,7 @@ impl Riddle {
         Self { member: word(), words: std::array::from_fn(|_| word()) }
     }
 
-    /// In strict form, so that strict servers take it.
+    /// In strict form, so that strict servers accept it.
     pub(super) fn schema(&self) -> Value {
         json!({
             "type": "object",
@@ -50,8 +50,8 @@ impl Riddle {
         })
     }
 
-    /// True if the text is an object that fits, with nothing around it. Of a text that was `cut`, enough must be there
-    /// to show the member's name, which only the schema tells.
+    /// True if the text is a matching object with nothing around it. A text that was `cut` must at least show the
+    /// member's name, which only the schema reveals.
     pub(super) fn fits(&self, text: &str, cut: bool) -> bool {
         let compact: String = text.chars().filter(|character| !character.is_whitespace()).collect();
         let opening = format!("{{\"{}\"", self.member);
@@ -62,19 +62,19 @@ impl Riddle {
     }
 }
 
-/// Something that takes a while to say, and more than `max_tokens`.
+/// Asks for a text that is longer than `max_tokens`.
 pub(super) fn long(max_tokens: u32, deadline: Instant) -> ChatRequest {
     let request = plain("Count from one to one hundred in words.", deadline);
     ChatRequest { max_tokens: Some(max_tokens), ..request }
 }
 
-/// Something short to say.
+/// Asks for a short text.
 pub(super) fn short(deadline: Instant) -> ChatRequest {
     plain("Say hello.", deadline)
 }
 
 fn plain(text: &str, deadline: Instant) -> ChatRequest {
-    // The word at the end makes it another request than any before.
+    // The word at the end makes every request different.
     let text = format!("{text} ({})", word());
     ChatRequest { max_tokens: Some(PLAIN_TOKENS), ..ChatRequest::new(vec![Message::User(text)], deadline) }
 }
@@ -123,7 +123,7 @@ pub(super) fn schema(words: &str, riddle: &Riddle, deadline: Instant) -> ChatReq
     ChatRequest { response_schema, ..ChatRequest::new(vec![Message::User(words.to_owned())], deadline) }
 }
 
-/// True if the text calls `function` in a way that the reader of replies takes for a call.
+/// True if the text calls `function` in a form that counts as a call in replies.
 pub(super) fn writes_call(text: &str, function: &str) -> bool {
     matches!(written::read(text), Written::Calls(calls) if calls.iter().any(|call| call.name == function))
 }

@@ -1,4 +1,4 @@
-//! What is known of a server, for each model: found by probes, and given up when another one answers.
+//! What is known of a server, for each model: measured by probes, and discarded when a different model answers.
 
 use std::{
     collections::HashMap,
@@ -16,26 +16,26 @@ use crate::llm::{
     standing::Standing,
 };
 
-/// What is older is found out anew.
+/// Older knowledge is measured again.
 const AGE: Duration = Duration::from_secs(3_600);
-/// From one probe that worked to the next, however often the server changes.
+/// Pause between successful probes, however often the server changes.
 const BETWEEN: Duration = Duration::from_secs(60);
-/// After a first probe that failed; it doubles with each that follows.
+/// Pause after the first failed probe; it doubles with each further failure.
 const PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
-/// Answers in a row that break an ability before it counts as absent: one may be a refusal.
+/// Answers in a row that violate an ability before it counts as absent: a single one may be a refusal.
 const BREACHES: u8 = 3;
-/// Servers behind one address that are kept apart.
+/// Most servers behind one address that are told apart.
 const MAX_KNOWN: usize = 8;
 
-/// Of one server, by the name of the model; the configured one has none.
+/// Knowledge of one server, by model name; the configured model has an empty name.
 #[derive(Default)]
 pub(super) struct Knowledge {
     slots: Mutex<HashMap<String, Arc<Slot>>>,
 }
 
 impl Knowledge {
-    /// Room for a model, which is made if there is none.
+    /// The slot of a model; made if there is none.
     pub(super) fn slot(&self, model: Option<&str>) -> Arc<Slot> {
         let mut slots = lock(&self.slots);
         let name = model.unwrap_or_default();
@@ -53,7 +53,7 @@ impl Knowledge {
 /// One model of one server.
 #[derive(Default)]
 pub(super) struct Slot {
-    /// Held by whoever probes.
+    /// Held during a probe.
     turn: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<State>,
     pub(super) standing: Standing,
@@ -61,21 +61,21 @@ pub(super) struct Slot {
 
 #[derive(Default)]
 struct State {
-    /// The one that answered last comes first.
+    /// The one that answered last is first.
     known: Vec<Known>,
-    /// Answered last, and was never probed.
+    /// The one that answered last, if it was never probed.
     stranger: Option<Identity>,
-    /// No probe before this moment.
+    /// No probe before this time.
     not_before: Option<Instant>,
     failures: u32,
 }
 
-/// What one probe found, and whom it holds for.
+/// The result of one probe, and the identities it applies to.
 struct Known {
     identities: Vec<Identity>,
     report: Report,
     at: Instant,
-    /// Answers in a row that did not keep to it.
+    /// Answers in a row that violated the ability.
     schema_breaches: u8,
     strict_breaches: u8,
 }
@@ -88,8 +88,8 @@ impl Known {
         })
     }
 
-    /// True if one probe saw one model under several fingerprints: such a server may show another one with each answer,
-    /// and would be probed for ever.
+    /// True if one probe saw one model under several fingerprints: such a server may show a new one with each answer,
+    /// and would be probed forever.
     fn changes_fingerprints(&self) -> bool {
         let seen = &self.report.identities;
         let differs =
@@ -110,7 +110,7 @@ impl Known {
     }
 }
 
-/// What a request held its answer to.
+/// What a request required of its answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     schema: bool,
@@ -125,7 +125,7 @@ impl Asked {
 }
 
 impl Slot {
-    /// The right to probe, when nobody else does.
+    /// The right to probe, once no other task has it.
     pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.turn).lock_owned().await
     }
@@ -134,7 +134,7 @@ impl Slot {
         Arc::clone(&self.turn).try_lock_owned().ok()
     }
 
-    /// What is known of the one that answered last, and whether it is time to ask again.
+    /// The abilities of the one that answered last, and whether a new probe is due.
     pub(super) fn look(&self, now: Instant) -> (Option<Capabilities>, bool) {
         let state = lock(&self.state);
         let current = state.current();
@@ -148,16 +148,16 @@ impl Slot {
         lock(&self.state).current().filter(|known| known.is_fresh(now)).map(|known| known.report.clone())
     }
 
-    /// Takes up what a probe found, or waits for longer after each that failed.
+    /// Stores the result of a probe; after a failure, waits longer each time.
     pub(super) fn settle(&self, result: &Result<Report, LlmError>, now: Instant) {
         let mut state = lock(&self.state);
         match result {
             Ok(report) => {
                 let mut identities = report.identities.clone();
-                // It called for this probe, so that the probe answers for it too, whoever answered.
+                // The stranger caused this probe, so the result applies to it too, whoever answered.
                 identities.extend(state.stranger.take());
                 state.known.retain(|known| !identities.iter().any(|identity| known.is_of(identity)));
-                // Of servers that never say who they are there is one.
+                // Servers that never identify themselves count as one.
                 state.known.retain(|known| !known.identities.is_empty());
                 state.known.insert(
                     0,
@@ -180,7 +180,7 @@ impl Slot {
         }
     }
 
-    /// Takes note of who answered, and whether the answer was as it had to be.
+    /// Records who answered, and whether the answer kept to its requirements.
     pub(super) fn observe(&self, asked: Asked, reply: &ChatReply) {
         let identity = Identity::of(reply);
         let mut state = lock(&self.state);
@@ -196,7 +196,7 @@ impl Slot {
             state.stranger = None;
             state.known[..=place].rotate_right(1);
         }
-        // What was cut is nobody's fault.
+        // A cut answer is not a violation.
         if state.stranger.is_some() || reply.cut {
             return;
         }
@@ -225,12 +225,12 @@ impl Known {
     }
 }
 
-/// True unless the two say something different; what one of them leaves out does not count.
+/// True unless the two differ; a missing value agrees with anything.
 fn agree(one: &Option<String>, other: &Option<String>) -> bool {
     one.is_none() || other.is_none() || one == other
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic elsewhere leaves the value whole: nothing in here calls out while it changes.
+    // The lock's users change the value without calling other code, so a poisoned lock is safe to use.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

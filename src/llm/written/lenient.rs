@@ -1,19 +1,19 @@
-//! Reads text that was meant to be JSON, the way models write it.
+//! Reads text that was meant to be JSON, as models write it.
 //!
-//! The crates that do this were tried first: the two that are kept up overflow the stack on deep input, invent keys
-//! out of stray words, or print what is not JSON. This reader is small, linear, bounded in depth, and would rather
-//! fail than guess: an incomplete member is dropped, never completed.
+//! The crates that do this were tried first: the two maintained ones overflow the stack on deep input, invent keys out
+//! of stray words, or print invalid JSON. This reader is small, linear, bounded in depth, and fails rather than
+//! guesses: an incomplete member is dropped, never completed.
 
 use std::ops::Range;
 
 use serde_json::{Map, Number, Value};
 
-/// Deeper nesting is refused; above what any schema that loads can need, below what a stack can bear.
+/// Deeper nesting is refused; more than any loadable schema needs, less than overflows a stack.
 const MAX_DEPTH: usize = 64;
-/// Starts of an object that are tried in one text. Bounds the work on garbage full of braces.
+/// Most object starts that are tried in one text. Bounds the work on garbage full of braces.
 const MAX_STARTS: usize = 24;
 
-/// The names of the repairs, as traces carry them.
+/// Names of the repairs, as they appear in traces.
 pub(crate) mod name {
     pub(crate) const COMMENT: &str = "comment";
     pub(crate) const CONTROL: &str = "control-character";
@@ -32,7 +32,7 @@ pub(crate) mod name {
     pub(crate) const UNQUOTED_VALUE: &str = "unquoted-value";
 }
 
-/// Named repairs in the order of their first use, each once.
+/// Repairs by name in the order of their first use, without repetition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Repairs(pub(crate) Vec<&'static str>);
 
@@ -44,7 +44,7 @@ impl Repairs {
     }
 }
 
-/// The first object in `text`, with what it took to read it.
+/// The first object in `text`, and the repairs it took to read it.
 pub(crate) fn first_object(text: &str) -> Option<(Map<String, Value>, Repairs)> {
     let mut found = None;
     scan(text, "{", |reader, value, start| {
@@ -62,15 +62,15 @@ pub(crate) fn first_object(text: &str) -> Option<(Map<String, Value>, Repairs)> 
     found
 }
 
-/// A value in a text, and where it stands.
+/// A value in a text, and its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub(super) value: Value,
-    /// Bytes.
+    /// Byte range.
     pub(super) place: Range<usize>,
     /// The text ended before the value did.
     pub(super) is_open: bool,
-    /// Something of it was dropped, since the text ended in the middle of it.
+    /// A part was dropped because the text ended in the middle of it.
     pub(super) is_cut: bool,
 }
 
@@ -84,15 +84,15 @@ pub(super) fn values_in(text: &str, limit: usize) -> Vec<Found> {
     values
 }
 
-/// The value that stands at byte `at` of `text`; within a call in Python's form where `in_call`.
+/// The value at byte `at` of `text`; `in_call` means inside a call in Python's form.
 pub(super) fn value_at(text: &str, at: usize, in_call: bool) -> Option<Found> {
     let mut reader = Reader { in_call, ..Reader::new(text, at) };
     let value = reader.value().ok()?;
     Some(reader.found(value, at))
 }
 
-/// Reads a value at each of the first places where one of `starts` stands outside the values before it. `found` gets
-/// the reader behind the value, the value, and where it begins; it says whether to go on.
+/// Reads a value at each of the first occurrences of one of `starts` outside earlier values. `found` gets the reader
+/// after the value, the value, and its start; it returns whether to continue.
 fn scan<'t>(text: &'t str, starts: &str, mut found: impl FnMut(&Reader<'t>, Value, usize) -> bool) {
     let mut from = 0;
     for _ in 0..MAX_STARTS {
@@ -113,9 +113,9 @@ fn scan<'t>(text: &'t str, starts: &str, mut found: impl FnMut(&Reader<'t>, Valu
 
 /// Why reading stopped.
 enum Stop {
-    /// The text ended inside a value: what is incomplete is dropped.
+    /// The text ended inside a value: the incomplete part is dropped.
     Cut,
-    /// This is no JSON, however leniently read.
+    /// This is not JSON, even when read leniently.
     Garbage,
 }
 
@@ -123,11 +123,11 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
-    /// How many arrays are open, so that a stray `]` is seen as theirs.
+    /// Number of open arrays, so that a stray `]` is attributed to them.
     arrays: usize,
-    /// A `)` ends a value, too.
+    /// Whether a `)` also ends a value.
     in_call: bool,
-    /// The text ended before the value did, and in the middle of something.
+    /// The text ended before the value did; `is_cut`: in the middle of something.
     is_open: bool,
     is_cut: bool,
     repairs: Repairs,
@@ -290,8 +290,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What is complete of a container that the text ends in; nothing, below the top, where nothing is. Where the text
-    /// ends behind a whole member (not `goes_on`), nothing but brackets is missing.
+    /// The complete part of a container that the text ends in; below the top level, an error if that part is empty. If
+    /// the text ends after a whole member (not `goes_on`), only brackets are missing.
     fn cut(&mut self, empty: bool, goes_on: bool, read: Value) -> Result<Value, Stop> {
         self.is_open = true;
         self.is_cut |= goes_on;
@@ -300,7 +300,8 @@ impl<'t> Reader<'t> {
         if empty && self.depth > 1 { Err(Stop::Cut) } else { Ok(read) }
     }
 
-    /// The comma after a member or item, and whether another one follows; a closing bracket is left for the caller.
+    /// Reads the comma after a member or item; says whether another one follows. A closing bracket is left for the
+    /// caller.
     fn separator(&mut self, close: char) -> Result<bool, Stop> {
         self.skip();
         if !self.eat(',') {
@@ -322,7 +323,7 @@ impl<'t> Reader<'t> {
         Ok(true)
     }
 
-    /// A literal, a number, or a word that nobody quoted.
+    /// A literal, a number, or an unquoted word.
     fn bare(&mut self) -> Result<Value, Stop> {
         let rest = &self.text[self.at..];
         let ends =
@@ -349,7 +350,7 @@ impl<'t> Reader<'t> {
             self.at += token.len();
             return Ok(value);
         }
-        // A number or word that the text ends in may go on where we can't see it.
+        // A number or word at the end of the text may be incomplete.
         if cut {
             return Err(Stop::Cut);
         }
@@ -370,7 +371,7 @@ impl<'t> Reader<'t> {
         Ok(Value::String(token.to_owned()))
     }
 
-    /// A string in any quotes. A quote inside it that nobody escaped is told by what follows it.
+    /// A string in any quotes. An unescaped quote inside it is recognised by what follows it.
     fn string(&mut self, key: bool) -> Result<String, Stop> {
         let open = self.bump().ok_or(Stop::Cut)?;
         let close = closing_quote(open).ok_or(Stop::Garbage)?;
@@ -406,13 +407,13 @@ impl<'t> Reader<'t> {
             Some(':') => key,
             Some(',' | '}' | ']') => !key,
             Some(')') => self.in_call,
-            // Two strings in a row lack a comma; two quotes in a row are one inside the other.
+            // Two strings in a row lack a comma; of two quotes in a row, one belongs to the text.
             Some(next) => !key && closing_quote(next).is_some() && after.len() < rest.len(),
         }
     }
 
-    /// A string whose quotes are escaped, as they are where one text of JSON was put into another and only half of it was
-    /// taken out again. As many backslashes as opened it close it.
+    /// A string with escaped quotes, which occur when JSON was embedded in JSON and only partly unescaped. As many
+    /// backslashes as opened it close it.
     fn escaped_string(&mut self, key: bool) -> Result<String, Stop> {
         let marks = self.backslashes();
         self.at += marks;
@@ -434,7 +435,7 @@ impl<'t> Reader<'t> {
                 }
                 text.push(open);
             } else {
-                // Each backslash but the last was escaped like the quotes.
+                // Every backslash except the last was escaped like the quotes.
                 self.at += run - 1;
                 self.bump();
                 self.escape(&mut text)?;
@@ -442,7 +443,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// How many backslashes stand here in a row.
+    /// The number of consecutive backslashes here.
     fn backslashes(&self) -> usize {
         let rest = &self.text[self.at..];
         rest.len() - rest.trim_start_matches('\\').len()
@@ -471,7 +472,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The character of a `\uXXXX`, or of a pair of them.
+    /// The character of a `\uXXXX`, or of a surrogate pair.
     fn unicode(&mut self) -> Result<char, Stop> {
         let high = self.hex()?;
         if !(0xD800..0xDC00).contains(&high) {

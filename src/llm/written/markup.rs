@@ -1,19 +1,19 @@
-//! Tags as models write calls with them: `<function=NAME>`, `<invoke name="NAME">`, `<parameter=KEY>`, `<arg_key>`.
-//! Their values are plain texts, which the schema types later.
+//! Calls written with tags: `<function=NAME>`, `<invoke name="NAME">`, `<parameter=KEY>`, `<arg_key>`. Values are plain
+//! text, which the schema types later.
 
 use serde_json::{Map, Value};
 
 use super::{WrittenCall, lenient};
 
-/// Bytes of a tag; what is longer is none.
+/// Longest tag, in bytes.
 const LONGEST_TAG: usize = 300;
-/// Arguments of a call.
+/// Most arguments of a call.
 const MOST_ARGUMENTS: usize = 200;
 
-/// A tag with what it names.
+/// A tag and the name in it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Tag<'t> {
-    /// Without the prefix that some models have before it (`｜DSML｜`, `minimax:`).
+    /// Without the prefix that some models use (`｜DSML｜`, `minimax:`).
     pub(super) label: &'t str,
     pub(super) is_end: bool,
     /// `NAME` of `<function=NAME>` and of `<invoke name="NAME">`.
@@ -27,7 +27,7 @@ impl Tag<'_> {
     }
 }
 
-/// The tag that `text` begins with.
+/// The tag at the start of `text`.
 pub(super) fn tag(text: &str) -> Option<Tag<'_>> {
     let inner = text.strip_prefix('<')?;
     let mut limit = inner.len().min(LONGEST_TAG);
@@ -57,7 +57,7 @@ pub(super) fn tag(text: &str) -> Option<Tag<'_>> {
     Some(Tag { label, is_end, names: names.filter(|name| !name.is_empty()), len })
 }
 
-/// The call that the tag at `at` begins, and the byte behind it; `None` where it does not end, or is something else.
+/// The call whose tag is at `at`, and the index of the byte after it; `None` if it does not end or is not a call.
 pub(super) fn call(text: &str, at: usize) -> Option<(WrittenCall, usize)> {
     let open = tag(&text[at..]).filter(Tag::begins_call)?;
     let mut at = at + open.len;
@@ -77,7 +77,7 @@ pub(super) fn call(text: &str, at: usize) -> Option<(WrittenCall, usize)> {
             Some(close) if close.is_end && close.label == open.label => {
                 return Some((WrittenCall::new(open.names?, arguments), at + close.len));
             }
-            // What is around a list of parameters, and what such a list is in.
+            // Tags around a list of parameters, and around the call.
             Some(list) if matches!(list.label, "parameters" | "arguments" | "args") => at += list.len,
             Some(close) if close.is_end && is_object => {
                 return Some((WrittenCall::new(open.names?, arguments), at));
@@ -88,7 +88,7 @@ pub(super) fn call(text: &str, at: usize) -> Option<(WrittenCall, usize)> {
                 arguments.insert(key.to_owned(), value);
                 at = end;
             }
-            // Its own brackets close the object; the end of the tag goes missing at the end of a reply.
+            // The object's own brackets close it; the end tag is often missing at the end of a reply.
             None if is_object && rest.is_empty() => return Some((WrittenCall::new(open.names?, arguments), at)),
             _ => return None,
         }
@@ -98,7 +98,7 @@ pub(super) fn call(text: &str, at: usize) -> Option<(WrittenCall, usize)> {
     }
 }
 
-/// `<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>`, again and again, from `at` on; and the byte behind.
+/// A sequence of `<arg_key>KEY</arg_key><arg_value>VALUE</arg_value>` from `at` on, and the index of the byte after it.
 pub(super) fn pairs(text: &str, mut at: usize) -> Option<(Map<String, Value>, usize)> {
     let mut arguments = Map::new();
     loop {
@@ -118,7 +118,8 @@ pub(super) fn pairs(text: &str, mut at: usize) -> Option<(Map<String, Value>, us
     }
 }
 
-/// The value up to the tag that ends it, or to a tag that shows that this one was forgotten; and the byte behind it.
+/// The value up to its end tag, or up to a tag that shows that the end tag is missing; and the index of the byte after
+/// it.
 fn until_end(text: &str, from: usize, label: &str) -> Option<(Value, usize)> {
     for (offset, _) in text[from..].match_indices('<') {
         let Some(found) = tag(&text[from + offset..]) else { continue };
@@ -133,7 +134,8 @@ fn until_end(text: &str, from: usize, label: &str) -> Option<(Value, usize)> {
     None
 }
 
-/// A text, or a list or an object where it is one in JSON. One line break on either side is the template's.
+/// A list or object if the text is one in JSON, or else the text. One line break on either side belongs to the
+/// template.
 fn value(text: &str) -> Value {
     let text = text.strip_prefix('\n').unwrap_or(text);
     let text = text.strip_suffix('\n').unwrap_or(text);

@@ -1,18 +1,17 @@
-//! What models write: answers, thoughts, and calls in the syntaxes of their families.
+//! What models write: answers, thoughts, and calls in the syntax of each model family.
 //!
-//! Servers read the calls of the models that they know, and pass the others on as text. A call comes from the answer
-//! alone: never from thoughts, nor from what is shown rather than said. A call that does not end is
-//! none, and what looks like a call and cannot be read is [unreadable](Written::Unreadable), which says nothing of
-//! whether a function fits.
+//! Servers parse the calls of models they know, and pass on others as text. Calls are taken from the answer alone:
+//! never from thoughts, nor from examples. A call that does not end is ignored, and text that looks like a call but
+//! cannot be read is [unreadable](Written::Unreadable), which says nothing about whether a function fits.
 //!
 //! | file | reads |
 //! |---|---|
-//! | `thoughts` | the answer behind what was thought aloud, in tags or in the channels of harmony |
+//! | `thoughts` | the answer after the thoughts, in tags or in the channels of harmony |
 //! | `json` | objects with a name and arguments |
 //! | `markup` | `<function=NAME>`, `<invoke name="NAME">`, `<arg_key>` |
 //! | `python` | `[f(a="x")]` |
 //! | `named` | a name, a mark, and an object |
-//! | `shown` | whether a call is said, or shown as an example |
+//! | `shown` | whether a call is meant, or shown as an example |
 //! | `lenient` | JSON with the usual faults |
 
 use std::{borrow::Cow, ops::Range};
@@ -31,13 +30,13 @@ pub(crate) use thoughts::answer;
 
 /// Longer text is not read.
 const MAX_TEXT: usize = 1 << 20;
-/// Calls that are read from one text.
+/// Most calls that are read from one text.
 const MAX_CALLS: usize = 32;
-/// Marks of calls that are looked at in one text, and lines that may begin one. Bounds the work on garbage.
+/// Most call marks, and most lines that may begin a call, that are examined in one text. Bounds the work on garbage.
 const MAX_MARKS: usize = 96;
 
-/// Marks that a call stands between, by the models that write them. What stands in between is told by how it begins.
-/// Where there is no second mark, the call's own brackets end it.
+/// Opening and closing marks of calls, by model family. The start of the text between them tells its syntax. Without a
+/// closing mark, the call's own brackets end it.
 const MARKS: [(&str, &str); 16] = [
     // Hermes, Qwen (JSON and XML), GLM, Granite 4.
     ("<tool_call>", "</tool_call>"),
@@ -71,7 +70,7 @@ const MARKS: [(&str, &str); 16] = [
     (thoughts::CHANNEL, thoughts::CALL),
 ];
 
-/// Marks that end a reply, where a server leaves them in.
+/// End-of-reply marks, which some servers leave in.
 const ENDS: [&str; 9] = [
     "<|im_end|>",
     "<|eot_id|>",
@@ -88,7 +87,7 @@ const ENDS: [&str; 9] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenCall {
     pub name: String,
-    /// Meant to be a JSON object.
+    /// Should be a JSON object.
     pub arguments: String,
 }
 
@@ -98,18 +97,18 @@ impl WrittenCall {
     }
 }
 
-/// What an answer says.
+/// What an answer contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
     /// In order; never empty.
     Calls(Vec<WrittenCall>),
     /// Plain words, without anything that looks like a call.
     Words,
-    /// It looks like a call, and is none that can be made: it has no end, stands in an unknown syntax, or is an example.
+    /// It looks like a call but is not usable: it has no end, an unknown syntax, or is an example.
     Unreadable,
 }
 
-/// Reads an answer, without thoughts. Linear in its length.
+/// Reads an answer without its thoughts, in linear time.
 #[must_use]
 pub fn read(answer: &str) -> Written {
     if answer.len() > MAX_TEXT || answer.trim().is_empty() {
@@ -129,7 +128,7 @@ pub fn read(answer: &str) -> Written {
     }
 }
 
-/// True of an answer that holds one object at most, with no words around it that put it in doubt.
+/// True for an answer with at most one object, and without words around it that put it in doubt.
 pub(crate) fn is_one_answer(answer: &str) -> bool {
     let found = lenient::values_in(answer, 2);
     let places: Vec<Range<usize>> = found.into_iter().map(|found| found.place).collect();
@@ -140,7 +139,7 @@ pub(crate) fn is_one_answer(answer: &str) -> bool {
     }
 }
 
-/// The answer without the marks by which a reply ends.
+/// The answer without end-of-reply marks.
 pub(crate) fn without_ends(answer: &str) -> &str {
     let mut text = answer.trim();
     while let Some(rest) = ENDS.iter().find_map(|end| text.strip_suffix(end)) {
@@ -160,7 +159,7 @@ fn with_plain_quotes(text: &str) -> Cow<'_, str> {
     plain
 }
 
-/// True of marks that calls are written with, in whatever syntax.
+/// True if the text contains marks of any call syntax.
 fn looks_written(text: &str) -> bool {
     const PARTS: [&str; 9] = ["<|", "|>", "<｜", "</", "{", "}", "[TOOL", "[ARGS]", "_call"];
     let is_tag = |(at, _): (usize, &str)| text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic());
@@ -173,14 +172,14 @@ fn looks_written(text: &str) -> bool {
 struct Reading<'t> {
     text: &'t str,
     calls: Vec<WrittenCall>,
-    /// Where the calls stand, in order.
+    /// Places of the calls, in order.
     places: Vec<Range<usize>>,
-    /// A call is not marked as one, or stands in a block of code: whether it is meant, the words around it tell.
+    /// The calls are unmarked or in a code block: the words around them tell whether they are meant.
     is_shown: bool,
 }
 
 impl Reading<'_> {
-    /// Reads the calls that have marks. False if one of them cannot be read.
+    /// Reads the calls that have marks; false if one cannot be read.
     fn marked(&mut self) -> bool {
         let (mut at, mut marks) = (0, 0);
         while let Some(offset) = self.text[at..].find(['<', '[']) {
@@ -217,7 +216,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Reads calls without marks: objects, else lines in Python's form. False if one of them cannot be read.
+    /// Reads calls without marks: objects, or else lines in Python's form; false if one cannot be read.
     fn unmarked(&mut self) -> bool {
         self.is_shown = true;
         for found in lenient::values_in(self.text, MAX_CALLS) {
@@ -237,7 +236,7 @@ impl Reading<'_> {
         self.calls.len() <= MAX_CALLS
     }
 
-    /// Reads lines that are calls in Python's form, and nothing else.
+    /// Reads lines that consist only of calls in Python's form.
     fn lines(&mut self) {
         let mut at = 0;
         let mut tries = 0;
@@ -261,13 +260,13 @@ impl Reading<'_> {
     }
 }
 
-/// True where another mark follows: then this one is around it.
+/// True if another mark follows, so that this one is only a wrapper.
 fn is_wrapper(text: &str, from: usize) -> bool {
     let rest = text[from..].trim_start();
     MARKS.iter().any(|(open, _)| rest.starts_with(open))
 }
 
-/// The calls that begin at `from`, behind a mark or with one, and the byte behind them.
+/// The calls that begin at `from`, after a mark or with one, and the index of the byte after them.
 fn between(text: &str, from: usize, close: &str) -> Option<(Vec<WrittenCall>, usize)> {
     let mut calls = Vec::new();
     let mut at = from;
@@ -291,14 +290,14 @@ fn between(text: &str, from: usize, close: &str) -> Option<(Vec<WrittenCall>, us
     }
 }
 
-/// The byte behind the mark that ends a call, if one stands at `at`.
+/// The index of the byte after the end mark of a call, if there is one at `at`.
 fn behind(text: &str, at: usize, close: &str) -> usize {
     let blank = text[at..].len() - text[at..].trim_start().len();
     let is_there = !close.is_empty() && text[at + blank..].starts_with(close);
     if is_there { at + blank + close.len() } else { at }
 }
 
-/// True where one more call follows between the same marks.
+/// True if another call follows between the same marks.
 fn begins_another(rest: &str) -> bool {
     rest.starts_with('{') || markup::tag(rest).is_some_and(|tag| tag.begins_call())
 }

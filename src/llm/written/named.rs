@@ -1,11 +1,11 @@
-//! Calls that begin with the bare name of the function: `NAME[ARGS]{...}` and its like, a name with `<arg_key>` behind
-//! it, and calls in Python's form.
+//! Calls that begin with the bare name of the function: `NAME[ARGS]{...}` and similar, a name followed by `<arg_key>`,
+//! and calls in Python's form.
 
 use serde_json::{Map, Value};
 
 use super::{WrittenCall, json, markup, python, thoughts};
 
-/// What stands between the name and the object, or around the name.
+/// Separators between the name and the object, or around the name.
 const SEPARATORS: [&str; 8] = [
     "[ARGS]",
     "<|tool_call_argument_begin|>",
@@ -18,21 +18,21 @@ const SEPARATORS: [&str; 8] = [
 ];
 /// Words beside the name that say what kind of thing it is.
 const KINDS: [&str; 3] = ["function", "json", "commentary"];
-/// What begins the token that has the name.
+/// Prefixes of the token that contains the name.
 const PREFIXES: [&str; 2] = ["to=", "call:"];
-/// Bytes of a name.
+/// Longest name, in bytes.
 const LONGEST_NAME: usize = 128;
-/// Bytes of a name with what is around it.
+/// Longest name including the text around it, in bytes.
 const LONGEST_HEAD: usize = 300;
 
-/// The calls at `at`, and the byte behind them.
+/// The calls at `at`, and the index of the byte after them.
 pub(super) fn calls_at(text: &str, at: usize, close: &str) -> Option<(Vec<WrittenCall>, usize)> {
     let in_pairs = || with_pairs(text, at, close).map(|(call, end)| (vec![call], end));
     let with_object = || with_object(text, at, close).map(|(call, end)| (vec![call], end));
     python::calls(text, at).or_else(in_pairs).or_else(with_object)
 }
 
-/// A name, and keys and values in tags, of which there may be none. Only the mark behind it says that it is whole.
+/// A name followed by keys and values in tags, possibly none. Only the mark after it shows that it is complete.
 fn with_pairs(text: &str, at: usize, close: &str) -> Option<(WrittenCall, usize)> {
     let rest = &text[at..];
     let length = rest.find(|c: char| c.is_whitespace() || c == '<')?;
@@ -51,9 +51,9 @@ fn with_object(text: &str, at: usize, close: &str) -> Option<(WrittenCall, usize
     Some((WrittenCall::new(&name, unwrapped(&name, arguments)), end))
 }
 
-/// The only name in what stands before an object.
+/// The single name in the text before an object.
 fn name_in(head: &str) -> Option<String> {
-    // An id of the call stands between its name and its arguments.
+    // A call id may stand between the name and the arguments.
     let mut head = match head.split_once("[CALL_ID]") {
         Some((name, rest)) => format!("{name} {}", rest.split_once("[ARGS]").map_or("", |(_, rest)| rest)),
         None => head.to_owned(),
@@ -78,7 +78,7 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'))
 }
 
-/// The arguments, where the object is the whole call once more.
+/// The arguments; if the object repeats the whole call, those inside it.
 fn unwrapped(name: &str, object: Map<String, Value>) -> Map<String, Value> {
     let is_whole = object.get("name").and_then(Value::as_str) == Some(name);
     match object.get("arguments") {

@@ -4,8 +4,8 @@ use serde_json::Map;
 
 use super::{MAX_CALLS, WrittenCall, lenient};
 
-/// The calls that begin at `at`: a list of them, or some in a row; and the byte behind. `None` where something in it is
-/// no call, or does not end: a value without a name says nothing of where it belongs.
+/// The calls that begin at `at`, in a list or in a row, and the index of the byte after them. `None` if a part of it is
+/// not a call, or does not end: a value without a name does not tell where it belongs.
 pub(super) fn calls(text: &str, at: usize) -> Option<(Vec<WrittenCall>, usize)> {
     let mut at = at + blank(&text[at..]);
     let is_list = text[at..].starts_with('[');
@@ -33,7 +33,7 @@ pub(super) fn calls(text: &str, at: usize) -> Option<(Vec<WrittenCall>, usize)> 
     }
 }
 
-/// True of a line that begins as a call, whether or not it can be read.
+/// True for a line that begins like a call, whether or not it can be read.
 pub(super) fn looks_like_call(line: &str) -> bool {
     let line = line.trim_start().trim_start_matches('[');
     head(line, 0).is_some_and(|(name, open)| {
@@ -42,7 +42,7 @@ pub(super) fn looks_like_call(line: &str) -> bool {
     })
 }
 
-/// One call, in `print(...)` or not.
+/// One call, with or without `print(...)` around it.
 fn call(text: &str, at: usize) -> Option<(WrittenCall, usize)> {
     let (name, open) = head(text, at)?;
     if name == "print" {
@@ -55,7 +55,7 @@ fn call(text: &str, at: usize) -> Option<(WrittenCall, usize)> {
     arguments(text, name, open)
 }
 
-/// The name at `at`, and the byte behind its bracket.
+/// The name at `at`, and the index of the byte after its bracket.
 fn head(text: &str, at: usize) -> Option<(&str, usize)> {
     let rest = &text[at..];
     let length = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/')))?;
@@ -68,7 +68,7 @@ fn arguments(text: &str, name: &str, mut at: usize) -> Option<(WrittenCall, usiz
     loop {
         at += blank(&text[at..]);
         if text[at..].starts_with(')') {
-            // Tools that come with a model are `NAME.call(...)`.
+            // Built-in tools of a model are `NAME.call(...)`.
             let name = name.strip_suffix(".call").unwrap_or(name);
             return Some((WrittenCall::new(name, arguments), at + 1));
         }

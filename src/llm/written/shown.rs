@@ -1,10 +1,10 @@
-//! What a reply shows rather than says: a call in a quotation, in the middle of a sentence, or beside words that doubt
-//! it or call it an example.
+//! Calls that a reply only shows: in a quotation, in the middle of a sentence, or beside words that doubt it or call it
+//! an example.
 
 use std::ops::Range;
 
-/// Words by which a call beside them is not made: they deny it, put it in doubt, or call it an example. Of models' own
-/// words, which are mostly English, whatever the person speaks.
+/// Words that keep a call beside them from being made: they negate it, doubt it, or call it an example. These are the
+/// model's words, which are mostly English whatever the person speaks.
 const DOUBTS: [&str; 22] = [
     "not", "never", "none", "would", "could", "might", "may", "perhaps", "maybe", "example", "nicht", "nie", "würde",
     "könnte", "beispiel", "nunca", "podría", "ejemplo", "pas", "jamais", "pourrait", "exemple",
@@ -12,10 +12,10 @@ const DOUBTS: [&str; 22] = [
 /// The same within words, and in a language without spaces.
 const DOUBTS_WITHIN: [&str; 6] = ["n't", "n’t", "例", "ない", "ません", "かも"];
 
-/// Marks of code, longer than what is within a line.
+/// Fence of a code block.
 const FENCE: &str = "```";
 
-/// True of what stands on lines of its own, or behind the end of a sentence or a colon.
+/// True if the place has lines of its own, or follows the end of a sentence or a colon.
 pub(super) fn stands_alone(text: &str, place: &Range<usize>) -> bool {
     let line = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
@@ -31,7 +31,7 @@ pub(super) fn stands_alone(text: &str, place: &Range<usize>) -> bool {
     leads_to_it && !before.starts_with('>') && after.chars().all(|c| matches!(c, '.' | ',' | ';' | '!'))
 }
 
-/// True of what has words of its sentence before and behind it: "one could write `<tool_call>` ... but nothing fits".
+/// True if words of the same sentence stand before and after it: "one could write `<tool_call>` ... but nothing fits".
 pub(super) fn is_in_a_sentence(text: &str, place: &Range<usize>) -> bool {
     let line = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
@@ -40,7 +40,7 @@ pub(super) fn is_in_a_sentence(text: &str, place: &Range<usize>) -> bool {
     before.ends_with(ends_word) && after.starts_with(|c: char| c.is_alphanumeric())
 }
 
-/// True of what is in a block of code, or in quotation marks.
+/// True if the place is in a code block or in quotation marks.
 pub(super) fn is_marked_as_code(text: &str, at: usize) -> bool {
     let before = &text[..at];
     let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
@@ -49,7 +49,7 @@ pub(super) fn is_marked_as_code(text: &str, at: usize) -> bool {
         || before.ends_with(['`', '"', '\'', '“', '„', '«', '「'])
 }
 
-/// True if the words around `places`, which are in order, put what stands there in doubt.
+/// True if the words around `places`, which are in order, put the calls there in doubt.
 pub(super) fn is_doubted(text: &str, places: &[Range<usize>]) -> bool {
     let mut from = 0;
     let mut outside = Vec::with_capacity(places.len() + 1);

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Two calls, `book(at="Elm 4", seats=2)` and `opening_hours()`, in each syntax that is read.
+/// Two calls, `book(at="Elm 4", seats=2)` and `opening_hours()`, in each supported syntax.
 const SAMPLES: [(&str, &str); 24] = [
     (
         "JSON",
@@ -88,7 +88,7 @@ const SAMPLES: [(&str, &str); 24] = [
     ),
 ];
 
-/// The calls of a whole reply, with names as short as functions have them and numbers as texts.
+/// The calls of a whole reply, with function names without their prefix and numbers as texts.
 fn calls(reply: &str) -> Option<Vec<(String, Value)>> {
     let Written::Calls(calls) = read(&answer(reply)) else { return None };
     let plain = |call: WrittenCall| {
@@ -119,7 +119,7 @@ fn every_syntax_is_read_with_all_its_calls() {
     }
 }
 
-/// Wherever a reply is cut, each call that is read was whole.
+/// Wherever a reply is cut, only complete calls are read.
 #[test]
 fn a_call_that_was_not_closed_is_none() {
     for (syntax, reply) in SAMPLES {
@@ -216,7 +216,7 @@ fn garbage_is_read_in_linear_time() {
         let text = part.repeat((1 << 19) / part.len());
         let started = std::time::Instant::now();
         let _ = read(&answer(&text));
-        // Two orders of magnitude above what it takes; what is quadratic takes minutes.
+        // A hundred times what it needs; a quadratic algorithm would take minutes.
         assert!(started.elapsed().as_secs() < 20, "{part}: {:?}", started.elapsed());
     }
 }

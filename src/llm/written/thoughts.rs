@@ -1,11 +1,11 @@
-//! What of a reply is its answer, and what its model thought aloud before.
+//! Separates a reply's answer from what its model thought aloud before it.
 //!
-//! A call that was only considered is no call, so thoughts go where a reply is read, before anything else looks at it.
-//! In doubt more counts as a thought: what is left is asked for again, and nothing is called by mistake.
+//! A call that was only considered must not be made, so thoughts are removed first, before anything else reads the
+//! reply. In doubt, text counts as a thought: the model is then asked again, and nothing is called by mistake.
 
 use std::borrow::Cow;
 
-/// Marks around thoughts, as the templates of models have them.
+/// Marks around thoughts, from the templates of models.
 const THOUGHTS: [(&str, &str); 13] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -22,7 +22,8 @@ const THOUGHTS: [(&str, &str); 13] = [
     ("◁think▷", "◁/think▷"),
 ];
 
-/// Objects that are skipped as wholes; what follows is read sign by sign. Bounds the work on garbage full of braces.
+/// Most objects that are skipped as a whole; the rest is read character by character. Bounds the work on garbage full
+/// of braces.
 const MOST_OBJECTS: usize = 32;
 
 /// Marks of harmony, the format of gpt-oss: `<|channel|>NAME<|message|>TEXT` and one of the ends.
@@ -32,14 +33,14 @@ pub(super) const CALL: &str = "<|call|>";
 const START: &str = "<|start|>";
 const ENDS: [&str; 5] = ["<|end|>", CALL, "<|return|>", START, CHANNEL];
 
-/// The reply without thoughts. A thought that does not end leaves nothing behind it; an end without a beginning, which
-/// is in the prompt then, leaves nothing before it.
+/// The reply without thoughts. A thought without an end removes everything after its start; an end without a start,
+/// which is then in the prompt, removes everything before it.
 pub(crate) fn answer(text: &str) -> Cow<'_, str> {
     if text.contains(CHANNEL) || text.contains(MESSAGE) {
         return Cow::Owned(of_channels(text));
     }
     match text.strip_prefix("analysis") {
-        // The same where a server has taken the marks out.
+        // The same if a server has removed the marks.
         Some(rest) if rest.starts_with(|c: char| c.is_uppercase()) => {
             Cow::Borrowed(rest.rsplit_once("assistantfinal").map_or("", |(_, answer)| answer))
         }
@@ -54,7 +55,7 @@ fn has_mark(text: &str) -> bool {
 
 fn without_thoughts(text: &str) -> String {
     let mut answer = String::with_capacity(text.len());
-    // The marks that end the thoughts which are open, the innermost last.
+    // The end marks of the open thoughts, innermost last.
     let mut open: Vec<&str> = Vec::new();
     let (mut at, mut objects) = (0, 0);
     while let Some(next) = text[at..].chars().next() {
@@ -74,7 +75,7 @@ fn without_thoughts(text: &str) -> String {
             && objects < MOST_OBJECTS
             && let Some(end) = end_of_object(rest)
         {
-            // A mark within a text of JSON is a part of that text.
+            // A mark within a JSON string belongs to that string.
             objects += 1;
             answer.push_str(&rest[..end]);
             at += end;
@@ -89,7 +90,7 @@ fn without_thoughts(text: &str) -> String {
     answer
 }
 
-/// Where the object ends that `text` begins with, by its braces and strings; `None` if it does not end.
+/// The end of the object at the start of `text`, found by its braces and strings; `None` if it does not end.
 fn end_of_object(text: &str) -> Option<usize> {
     let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -110,19 +111,19 @@ fn end_of_object(text: &str) -> Option<usize> {
     None
 }
 
-/// Of harmony: what the final channel says, and messages to a function as they stand. Analysis is thought, and
-/// commentary to nobody announces what is done.
+/// For harmony: the text of the final channel, and messages to functions unchanged. Analysis is thought, and commentary
+/// without a recipient announces what is done.
 fn of_channels(text: &str) -> String {
     let mut answer = String::new();
     let mut rest = text;
     let mut objects = 0;
-    // What stands before the first mark has no channel; it is an answer where nothing says otherwise.
+    // Text before the first mark has no channel; it counts as an answer.
     if let Some(first) = [START, CHANNEL, MESSAGE].iter().filter_map(|mark| text.find(mark)).min() {
         answer.push_str(&text[..first]);
         rest = &text[first..];
     }
     while let Some((head, body)) = rest.split_once(MESSAGE) {
-        // The head of this message: what an earlier one left open is before it.
+        // The head of this message; before it is the open end of an earlier one.
         let head = head.rsplit_once(START).map_or(head, |(_, head)| head);
         let inside = match body.trim_start().starts_with('{') && objects < MOST_OBJECTS {
             true => {
@@ -138,7 +139,7 @@ fn of_channels(text: &str) -> String {
         match recipient(head) {
             _ if channel.starts_with("analysis") => {}
             Some(function) => {
-                // A message that does not end is not known to be whole.
+                // A message without an end may be incomplete.
                 let close = if end < body.len() { CALL } else { "" };
                 answer.extend([CHANNEL, "to=", function, MESSAGE, &body[..end], close]);
             }
@@ -150,7 +151,7 @@ fn of_channels(text: &str) -> String {
     answer
 }
 
-/// Whom a message is for: `to=functions.NAME` in its head.
+/// The recipient of a message: `to=functions.NAME` in its head.
 fn recipient(head: &str) -> Option<&str> {
     let (_, behind) = head.rsplit_once("to=")?;
     let end = behind.find(|c: char| c.is_whitespace() || c == '<').unwrap_or(behind.len());
@@ -208,7 +209,7 @@ mod tests {
     }
 
     proptest! {
-        /// Wherever a thought stands, and wherever the reply was cut, nothing of the thought is left.
+        /// Wherever a thought stands and the reply is cut, nothing of the thought remains.
         #[test]
         fn nothing_of_a_thought_is_left(
             pair in prop::sample::select(&THOUGHTS[..]),

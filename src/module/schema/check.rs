@@ -1,4 +1,4 @@
-//! What is wrong in a schema that is otherwise well-formed.
+//! Finds what is wrong in a schema that is otherwise well-formed.
 
 use std::collections::HashMap;
 
@@ -80,7 +80,7 @@ impl Normaliser<'_> {
                 None
             }
         } else if contains_reference(schema) {
-            // Its definitions are not made yet; the validator checks calls anyway.
+            // Its definitions do not exist yet; the validator checks calls anyway.
             None
         } else {
             validator(&Value::Object(schema.clone()))
@@ -88,8 +88,8 @@ impl Normaliser<'_> {
                 .and_then(|validator| validator.validate(default).err().map(|error| error.to_string()))
         };
         if let Some(reason) = reason {
-            // The null of an optional parameter that isn't nullable is a habit of generators: harmless, as null is no
-            // value.
+            // Generators often write null as the default of an optional parameter that isn't nullable. That is
+            // harmless, as null is no value.
             let found = if default.is_null() {
                 Diagnostic::warning(
                     "bad-default",

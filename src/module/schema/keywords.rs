@@ -1,4 +1,4 @@
-//! A schema keyword by keyword: which are kept, in which form, and which say nothing.
+//! Reads a schema keyword by keyword: which are kept, in which form, and which have no effect.
 
 use std::collections::HashSet;
 
@@ -47,7 +47,7 @@ const KNOWN: [&str; 27] = [
 ];
 
 impl Normaliser<'_> {
-    /// Everything but references and combinators, keyword by keyword, in the order as written.
+    /// Reads everything but references and combinators, keyword by keyword, in the order as written.
     pub(super) fn keywords(
         &mut self,
         map: &Map<String, Value>,
@@ -69,7 +69,7 @@ impl Normaliser<'_> {
                 "required" => self.required(value, &at, findings),
                 "pattern" => self.pattern(value, &at, findings).then(|| value.clone()),
                 "exclusiveMinimum" | "exclusiveMaximum" => self.exclusive(map, key, &at, findings),
-                // The exclusive form of draft 4 takes its place.
+                // The exclusive form of draft 4 replaces it.
                 "minimum" => (map.get("exclusiveMinimum") != Some(&Value::Bool(true))).then(|| value.clone()),
                 "maximum" => (map.get("exclusiveMaximum") != Some(&Value::Bool(true))).then(|| value.clone()),
                 "description" | "title" => self.text(key, value, &at, findings),
@@ -107,7 +107,7 @@ impl Normaliser<'_> {
         out
     }
 
-    /// A keyword whose value is a schema, several, or what counts some.
+    /// Reads a keyword that contains schemas, or one that is related to such a keyword (`minContains`).
     fn of_schemas(&mut self, key: &str, value: &Value, spot: Spot<'_>, findings: &mut Findings) -> Option<Value> {
         let at = spot.place.key(key);
         match key {
@@ -142,7 +142,7 @@ impl Normaliser<'_> {
         }
     }
 
-    /// `items` as older drafts write a tuple, with what follows it.
+    /// A tuple as older drafts write `items`, with the schema for what follows it.
     fn tuple(
         &mut self,
         out: &mut Map<String, Value>,
@@ -168,7 +168,7 @@ impl Normaliser<'_> {
         value.is_string().then(|| value.clone())
     }
 
-    /// A keyword that nothing comes of.
+    /// Reports a keyword that has no effect.
     fn without_effect(&self, key: &str, place: &Place<'_>, findings: &mut Findings) {
         let found = match key {
             "$dynamicRef" | "$recursiveRef" => {
@@ -180,7 +180,7 @@ impl Normaliser<'_> {
                 let message = format!("`{key}` has no effect");
                 Diagnostic::warning("unsupported-keyword", self.file, place, message)
             }
-            // Beside a tuple it is taken up there; otherwise it says nothing.
+            // Handled with the tuple; without one it means nothing.
             "additionalItems" => return,
             extension if extension.starts_with("x-") => return,
             unknown => {
@@ -256,7 +256,7 @@ impl Normaliser<'_> {
                 }
                 Some(Value::Array(unique))
             }
-            // A habit of older formats; without a list there is nothing to say.
+            // A habit of older formats; without a list it has no meaning.
             Value::Bool(false) => None,
             Value::Array(_) => {
                 let found = self.bad_keyword(place, "`required` lists something else than names");
@@ -330,7 +330,7 @@ impl Normaliser<'_> {
         Value::Array(items.iter().enumerate().map(normalise).collect())
     }
 
-    /// Draft 4 (and `OpenAPI` 3.0) has a boolean beside `minimum`; later drafts a number.
+    /// Draft 4 (and `OpenAPI` 3.0) has a boolean besides `minimum`; later drafts have a number.
     fn exclusive(
         &self,
         map: &Map<String, Value>,
@@ -382,7 +382,7 @@ impl Normaliser<'_> {
     }
 }
 
-/// Keywords whose schemas are counted where they are walked.
+/// True for keywords whose schemas are counted where they are walked.
 fn is_schema_keyword(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -390,7 +390,7 @@ fn is_schema_keyword(keyword: &str) -> bool {
     )
 }
 
-/// Keywords that [`Normaliser::of_schemas`] reads.
+/// True for keywords that [`Normaliser::of_schemas`] reads.
 fn is_of_schemas(keyword: &str) -> bool {
     const KEYWORDS: [&str; 17] = [
         "properties",
@@ -414,7 +414,7 @@ fn is_of_schemas(keyword: &str) -> bool {
     KEYWORDS.contains(&keyword)
 }
 
-/// What copying a value costs, in nodes of about 64 bytes.
+/// The cost of copying a value, in nodes of about 64 bytes.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() / 64,

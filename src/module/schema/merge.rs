@@ -1,4 +1,4 @@
-//! Two schemas as one that means both.
+//! Merges two schemas into one that means both.
 
 use std::collections::HashSet;
 
@@ -13,9 +13,9 @@ pub(super) fn push_residual(into: &mut Map<String, Value>, residual: Value) {
     }
 }
 
-/// Makes `into` mean what both schemas mean together. Annotations of `into` win; what has no common keyword form stays
-/// in `allOf`. A closed object (`additionalProperties: false`) that is extended by another is closed around both,
-/// as its author means it.
+/// Makes `into` mean what both schemas mean together. Annotations of `into` win; what cannot be expressed by common
+/// keywords stays in `allOf`. A closed object (`additionalProperties: false`) that another extends is closed around
+/// both, as its author means it.
 pub(super) fn merge_into(into: &mut Map<String, Value>, other: Map<String, Value>) {
     if into.is_empty() {
         *into = other;

@@ -1,8 +1,8 @@
-//! JSON Schema as authors write it, made into the one form that the rest of the house reads.
+//! Converts JSON Schema as authors write it into the one form that the rest of Uptake reads.
 //!
 //! A normalised schema is of draft 2020-12 and self-contained: local references are inlined (only recursion stays, as
-//! `$ref` to `#/$defs/...`), `allOf` is merged, `nullable` is a type array, draft-07's and `OpenAPI` 3.0's spellings
-//! are those of 2020-12. What can't be merged stays where the validator sees it.
+//! `$ref` to `#/$defs/...`), `allOf` is merged, `nullable` becomes a type array, and spellings of draft-07 and
+//! `OpenAPI` 3.0 become those of 2020-12. What can't be merged stays where the validator sees it.
 //!
 //! **Keywords.** Slots are derived from `type`, `properties`, `required`, `items`, `enum`, `const`, `default`,
 //! `format`, `description` and `title`; `minimum` and its kin, `pattern`, `additionalProperties` and `multipleOf`
@@ -28,13 +28,13 @@ mod unions;
 use merge::{merge_into, push_residual};
 use unions::allow_null;
 
-/// Combinators (`allOf`, `anyOf`, `not` ...) inside one another, beside the depth of objects and arrays.
+/// Greatest nesting of schemas: objects, arrays and combinators (`allOf`, `anyOf`, `not` ...) together.
 const MAX_NESTING: usize = 100;
 
-/// Compiles a normalised schema. References outside of it are refused without any request, patterns run in linear time.
+/// Compiles a normalised schema. References outside of it are refused without any request; patterns run in linear time.
 ///
 /// # Errors
-/// What is wrong with the schema, in words.
+/// A description of what is wrong with the schema.
 pub fn validator(schema: &Value) -> Result<jsonschema::Validator, String> {
     options().build(schema).map_err(|error| {
         let path = error.instance_path().to_string();
@@ -49,18 +49,18 @@ fn options() -> jsonschema::ValidationOptions<'static> {
         .with_pattern_options(jsonschema::PatternOptions::regex())
 }
 
-/// Where a schema stands: how findings name it, and how deep it lies.
+/// The place of a schema: how findings name it, and how deep it lies.
 #[derive(Clone, Copy)]
 struct Spot<'p> {
     place: &'p Place<'p>,
-    /// Objects and arrays above it.
+    /// Number of objects and arrays above it.
     depth: usize,
-    /// These, and combinators.
+    /// The same plus combinators.
     nesting: usize,
 }
 
 impl Spot<'_> {
-    /// A place as deep as this one.
+    /// Another place at the same depth.
     const fn moved<'q>(&self, place: &'q Place<'q>) -> Spot<'q> {
         Spot { place, depth: self.depth, nesting: self.nesting }
     }
@@ -70,13 +70,13 @@ impl Spot<'_> {
         Spot { place, depth: self.depth, nesting: self.nesting + 1 }
     }
 
-    /// A schema of values within this one's.
+    /// A schema for values inside this one's values.
     const fn member<'q>(&self, place: &'q Place<'q>) -> Spot<'q> {
         Spot { place, depth: self.depth + 1, nesting: self.nesting + 1 }
     }
 }
 
-/// Makes schemas of one file into normalised ones.
+/// Normalises the schemas of one file.
 pub(super) struct Normaliser<'d> {
     pub(super) file: &'d str,
     pub(super) document: &'d Value,
@@ -84,9 +84,9 @@ pub(super) struct Normaliser<'d> {
     /// Schema nodes that all functions together may still have.
     left: usize,
     patterns: PatternBudget,
-    /// Where `#/...` starts if not at the document: a function's own parameters.
+    /// The pointer at which `#/...` starts if not at the document: a function's own parameters.
     base: String,
-    /// Leave out `readOnly` properties: they are answers, never arguments.
+    /// Leaves out `readOnly` properties: they occur in answers, never in arguments.
     pub(super) request: bool,
     nodes: usize,
     /// Pointers of the references that are being inlined.
@@ -123,7 +123,7 @@ impl<'d> Normaliser<'d> {
         self.base = base;
     }
 
-    /// The `$defs` of the recursive schemas that were met since [`Self::begin`]; empty if there were none.
+    /// The `$defs` of the recursive schemas that were found since [`Self::begin`]; empty if there were none.
     pub(super) fn definitions(&mut self, findings: &mut Findings) -> Map<String, Value> {
         let mut definitions = Map::new();
         let mut next = 0;
@@ -271,7 +271,7 @@ pub(super) fn type_names(types: Option<&Value>) -> Vec<&str> {
     }
 }
 
-/// An object with `properties` and an array with `items` are meant to be one, said or not.
+/// Treats a schema with `properties` as an object and one with `items` as an array, even if it does not say so.
 fn infer_type(schema: &mut Map<String, Value>) {
     if schema.contains_key("type") || schema.contains_key("enum") || schema.contains_key("const") {
         return;
@@ -283,7 +283,7 @@ fn infer_type(schema: &mut Map<String, Value>) {
     }
 }
 
-/// True if null says that there is no value: strict schemas list every member as required.
+/// True if null means that there is no value: strict schemas list every member as required.
 #[must_use]
 pub fn may_be_null(schema: &Value) -> bool {
     let Value::Object(map) = schema else { return false };
@@ -488,7 +488,7 @@ mod tests {
             value in crate::module::tests::any_instance(),
         ) {
             let both = json!({"allOf": [left.clone(), right.clone()]});
-            // Closed objects are merged as their authors mean it, not as the letter says.
+            // Closed objects are merged as their authors mean it, which is not what the standard says.
             prop_assume!(!both.to_string().contains("additionalProperties"));
             let parts = [normalised(&left), normalised(&right), normalised(&both)];
             prop_assume!(parts.iter().all(|(_, found)| found.iter().all(|found| found.severity != crate::module::Severity::Error)));

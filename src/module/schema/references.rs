@@ -1,4 +1,4 @@
-//! References within a file: what they name is put in their place, but where it would contain itself.
+//! References within a file: each is replaced by its target, unless the target would then contain itself.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::{
 };
 
 impl Normaliser<'_> {
-    /// The target inlined, or `{"$ref": "#/$defs/..."}` where it is being inlined already.
+    /// The target inlined, or `{"$ref": "#/$defs/..."}` if it is already being inlined.
     pub(super) fn reference(&mut self, reference: &Value, spot: Spot<'_>, findings: &mut Findings) -> Option<Value> {
         let Value::String(reference) = reference else {
             let message = format!("`$ref` is a string, found {}", kind_of(reference));
@@ -32,7 +32,7 @@ impl Normaliser<'_> {
         Some(normalised)
     }
 
-    /// The absolute pointer of what a reference names, within the function's own schema or else within the document.
+    /// The absolute pointer of a reference's target, within the function's own schema or else within the document.
     pub(in crate::module) fn resolve(
         &self,
         reference: &str,

@@ -1,4 +1,4 @@
-//! Unions in plain keywords, where these say the same.
+//! Expresses unions by plain keywords if these mean the same.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::{
 };
 
 impl Normaliser<'_> {
-    /// Puts a union into `out`: as plain keywords where that says the same, else as it is, with a warning.
+    /// Puts a union into `out`: as plain keywords if these mean the same, else unchanged, with a warning.
     pub(super) fn union(
         &self,
         out: &mut Map<String, Value>,
@@ -75,7 +75,7 @@ impl Normaliser<'_> {
     }
 }
 
-/// True if a null more among its types and values is all that lets it be null.
+/// True if adding null to its types and values is enough to allow null.
 fn can_be_null(schema: &Map<String, Value>) -> bool {
     let is_said = schema.contains_key("type") || schema.contains_key("enum");
     is_said && !["allOf", "anyOf", "oneOf", "not", "const"].iter().any(|keyword| schema.contains_key(*keyword))
@@ -88,7 +88,7 @@ fn is_null_schema(schema: &Value) -> bool {
         || map.get("enum") == Some(&json!([null]))
 }
 
-/// The values of branches that each allow exactly one.
+/// The values of branches that allow exactly one value each.
 fn constants(branches: &[Value]) -> Option<Vec<Value>> {
     let mut choices: Vec<Value> = Vec::with_capacity(branches.len());
     for branch in branches {
@@ -102,12 +102,12 @@ fn constants(branches: &[Value]) -> Option<Vec<Value>> {
             _ => return None,
         }
     }
-    // Twice the same in a `oneOf` would be forbidden there; leave that to the validator.
+    // A `oneOf` forbids a value that occurs twice; the validator handles that.
     let distinct: HashSet<String> = choices.iter().map(Value::to_string).collect();
     (distinct.len() == choices.len()).then_some(choices)
 }
 
-/// The types of branches that say nothing but a type, if no value has two of them.
+/// The types of branches that contain only a type, if no value has two of them.
 fn bare_types(branches: &[Value]) -> Option<Vec<Value>> {
     let mut types: Vec<Value> = Vec::with_capacity(branches.len());
     for branch in branches {
@@ -126,7 +126,7 @@ fn bare_types(branches: &[Value]) -> Option<Vec<Value>> {
     (!numeric).then_some(types)
 }
 
-/// Lets `null` be a value too. A schema without a type allows it already.
+/// Allows `null` as a value too. A schema without a type allows it already.
 pub(super) fn allow_null(schema: &mut Map<String, Value>) {
     infer_type(schema);
     match schema.get_mut("type") {

@@ -1,11 +1,11 @@
-//! What the service behind an operation answers where all goes well, as its `OpenAPI` document describes it.
+//! What the service behind an operation answers on success, as its `OpenAPI` document describes it.
 
 use serde_json::Value;
 
 use super::{super::schema::Normaliser, Findings, Limits, Place, openapi::preference};
 
-/// The JSON Schema of the answer that the operation at `pointer` gives where all goes well; `None` where the document
-/// has none that can be read.
+/// The JSON Schema of the answer that the operation at `pointer` gives on success; `None` if the document has none that
+/// can be read.
 pub(in crate::module) fn answer(document: &Value, pointer: &str, limits: &Limits) -> Option<Value> {
     let mut found = Findings::new();
     let mut normaliser = Normaliser::new("", document, limits);
@@ -32,7 +32,7 @@ pub(in crate::module) fn example(document: &Value, pointer: &str) -> Option<Valu
     described.get("example").cloned().or_else(named)
 }
 
-/// What the document says of a good answer, in the kind of content that is read best.
+/// What the document says about a successful answer, in the content type that is easiest to read.
 fn described<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
     let responses = document.pointer(pointer)?.get("responses")?.as_object()?;
     let good = responses.keys().filter(|status| status.starts_with('2')).min()?;

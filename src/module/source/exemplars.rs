@@ -10,7 +10,7 @@ use super::{
 /// The exemplars under one key of the file.
 #[derive(Debug)]
 pub(in crate::module) struct Group {
-    /// The function as the author calls it.
+    /// The author's name for the function.
     pub(in crate::module) key: String,
     pub(in crate::module) pointer: String,
     pub(in crate::module) exemplars: Vec<SourceExemplar>,
@@ -30,7 +30,7 @@ pub(in crate::module) struct SourceExemplar {
     pub(in crate::module) index: usize,
 }
 
-/// Squeezed member names, each in both spellings of the wire.
+/// Member names. They are compared squeezed, so that either spelling is accepted.
 const MEMBERS: [&str; 8] =
     ["template", "owner_mode", "label", "context_frame", "context_slot", "utterance", "arguments", "owner"];
 
@@ -39,7 +39,7 @@ pub(in crate::module) fn read(file: &str, document: &Value, limits: &Limits, fin
     let mut count = 0_usize;
     match document {
         Value::Object(map) => {
-            // Where an editor finds what may be here.
+            // `$schema` tells editors what is allowed here.
             for (key, list) in map.iter().filter(|(key, list)| *key != "$schema" || list.is_array()) {
                 let at = Place::ROOT.key(key);
                 let Value::Array(list) = list else {
@@ -68,7 +68,7 @@ pub(in crate::module) fn read(file: &str, document: &Value, limits: &Limits, fin
                 };
                 count += 1;
                 let Some(read) = exemplar(file, index, item, &at, findings) else { continue };
-                // Neighbours usually have one owner; a group each for the rest is fine.
+                // Neighbours usually have one owner; a separate group for each of the rest is fine.
                 match groups.last_mut().filter(|group| group.key == owner) {
                     Some(group) => group.exemplars.push(read),
                     None => groups.push(Group { key: owner.to_owned(), pointer: String::new(), exemplars: vec![read] }),
@@ -161,7 +161,7 @@ fn exemplar(
             None
         }
     };
-    // An exemplar with only its utterance is its own template.
+    // An exemplar that has only an utterance uses it as its template.
     let Some(template) = template.or_else(|| utterance.clone()) else {
         let at = place.key("template");
         findings.push(

@@ -1,7 +1,7 @@
-//! From JSON pointers to lines and columns, only for the few places that have a finding.
+//! Converts JSON pointers to lines and columns, only for the few places that have a finding.
 //!
-//! The pointers make a tree, and one walk over the text follows it; what no finding is about is skipped.
-//! A pointer to something that isn't there (a missing `description`) gets the place of what it is missing from.
+//! The pointers make a tree, and one walk over the text follows it; values without findings are skipped. A pointer to
+//! something that isn't there (a missing `description`) gets the place of what should contain it.
 
 use std::{borrow::Cow, collections::HashMap, fmt};
 
@@ -100,7 +100,7 @@ impl Wanted {
     }
 }
 
-/// Offsets of line starts, made when first asked for.
+/// Offsets of line starts, computed when first needed.
 struct Lines<'a> {
     text: &'a str,
     starts: Option<Vec<usize>>,
@@ -120,7 +120,7 @@ impl Lines<'_> {
     }
 }
 
-/// Walks JSON that a parser has accepted before; on anything else it stops early, and places stay unknown.
+/// Walks JSON that a parser has already accepted; on anything else it stops early, and places stay unknown.
 struct Scanner<'a> {
     text: &'a [u8],
     at: usize,

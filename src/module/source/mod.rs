@@ -55,16 +55,16 @@ impl SourceFile {
     }
 }
 
-/// A function as one of the formats gives it, its parameters already normalised.
+/// A function as read from one of the formats, its parameters already normalised.
 #[derive(Debug, Clone)]
 pub(super) struct SourceFunction {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) parameters: Value,
     pub(super) operation: Option<String>,
-    /// How an operation is asked for.
+    /// How an operation is called.
     pub(super) request: Option<Operation>,
-    /// A tool says that it only reads, or that it does not.
+    /// Whether the tool says that it only reads; `None` if it says nothing.
     pub(super) read_only: Option<bool>,
     /// Where it was written.
     pub(super) pointer: String,
@@ -99,7 +99,7 @@ fn parse_json(name: &str, text: &str, findings: &mut Findings) -> Option<Value> 
 }
 
 fn syntax_error(name: &str, error: &serde_json::Error) -> Diagnostic {
-    // The position stands in its own members.
+    // The error has separate members for the position.
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
     let found = Diagnostic::error("syntax", name, "", format!("this is not JSON: {message}"));
@@ -111,10 +111,10 @@ fn syntax_error(name: &str, error: &serde_json::Error) -> Diagnostic {
     }
 }
 
-/// YAML 1.2: only `true` and `false` are booleans, so that `no` and `on` stay what their author means.
+/// YAML 1.2: only `true` and `false` are booleans, so that `no` and `on` keep the meaning that their author intends.
 fn yaml_options(length: usize, depth: usize) -> serde_saphyr::Options {
-    // Every node takes at least a byte, so that the size of the file (already limited) bounds these;
-    // what aliases add has limits of its own.
+    // Every node takes at least one byte, so the size of the file (already limited) bounds these; nodes that aliases
+    // add have limits of their own.
     let nodes = length.saturating_add(1_000);
     serde_saphyr::options! {
         strict_booleans: true,
@@ -128,14 +128,14 @@ fn yaml_options(length: usize, depth: usize) -> serde_saphyr::Options {
     }
 }
 
-/// Maps and lists inside one another, as JSON's reader takes them.
+/// Greatest nesting of maps and lists, the same as for JSON.
 const YAML_DEPTH: usize = 120;
-/// The reader needs up to 35 KB of stack for each of them, without optimisation. A thread of the service has 2 MB.
+/// The reader needs up to 35 KB of stack for each level, without optimisation. A thread of the service has 2 MB.
 const YAML_STACK: usize = 16 << 20;
-/// What a thread of the service has room for.
+/// Nesting for which a thread of the service has room.
 const SHALLOW: usize = 30;
 
-/// Reads on a thread that has room for what nests as deep as may be; where there is none to be had, what nests less.
+/// Reads on a thread with room for the greatest nesting; if none can be started, reads less deep nesting.
 fn read_yaml<T: DeserializeOwned + Send>(text: &str) -> Result<T, serde_saphyr::Error> {
     let read = |depth| serde_saphyr::from_str_with_options(text, yaml_options(text.len(), depth));
     thread::scope(|scope| {
@@ -163,7 +163,7 @@ fn parse_yaml(name: &str, text: &str, findings: &mut Findings) -> Option<Value> 
     }
 }
 
-/// A JSON value; duplicate keys (which YAML refuses by itself) are not remembered.
+/// A JSON value; duplicate keys (which YAML itself refuses) are not recorded.
 struct Watched(Value);
 
 impl<'de> Deserialize<'de> for Watched {
@@ -172,7 +172,7 @@ impl<'de> Deserialize<'de> for Watched {
     }
 }
 
-/// Builds a [`Value`] and notes the pointers of keys that an object has twice.
+/// Builds a [`Value`] and records the pointers of duplicate keys.
 struct WatchKeys<'a> {
     duplicates: &'a mut Vec<String>,
 }
@@ -182,7 +182,7 @@ impl WatchKeys<'_> {
         WatchKeys { duplicates: self.duplicates }
     }
 
-    /// Completes the pointers that were noted below `key` since `before`; a file without duplicates pays nothing.
+    /// Prepends `key` to the pointers that were recorded since `before`; a file without duplicates pays nothing.
     fn prefix(&mut self, before: usize, key: &str) {
         for pointer in &mut self.duplicates[before..] {
             pointer.insert_str(0, &Place::ROOT.key(key).to_string());
@@ -331,7 +331,7 @@ pub(super) fn functions(file: &str, document: &Value, limits: &Limits, findings:
     }
 }
 
-/// An MCP server tells its tools page by page; a page that is not the last one is not all.
+/// Warns of an incomplete list: an MCP server lists its tools page by page, and this page is not the last one.
 fn note_further_pages(file: &str, page: &Map<String, Value>, place: &Place<'_>, findings: &mut Findings) {
     if page.get("nextCursor").and_then(Value::as_str).is_some_and(|cursor| !cursor.is_empty()) {
         let message = "this is one page of a tool list: there are more tools behind `nextCursor`";
@@ -355,7 +355,7 @@ fn text_member(map: &Map<String, Value>, key: &str, file: &str, place: &Place<'_
     }
 }
 
-/// Makes a normalised schema one of arguments: always an object that says so, with its definitions.
+/// Makes a normalised schema into one of arguments: always an object that says so, with its definitions.
 fn as_parameters(
     schema: Value,
     definitions: Map<String, Value>,
@@ -376,7 +376,7 @@ fn as_parameters(
         );
         return None;
     }
-    // `type` and `properties` come first, whatever the author's order: people read these.
+    // `type` and `properties` come first, whatever the author's order, since people read these.
     let mut parameters = Map::new();
     parameters.insert("type".to_owned(), Value::from("object"));
     parameters.insert("properties".to_owned(), Value::Object(Map::new()));

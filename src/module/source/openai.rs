@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{super::schema::Normaliser, Diagnostic, Findings, Limits, Place, SourceFunction, kind_of};
 
-/// Members that a function may have beside the ones that are read.
+/// Members that a function may have besides those that are read.
 const MEMBERS: [&str; 14] = [
     "name",
     "description",
@@ -48,7 +48,7 @@ pub(in crate::module) fn functions(
         let function = match item.get("function") {
             Some(Value::Object(function)) => {
                 let read = read(function, &inner, &mut normaliser, findings);
-                // A client may put what it knows of the tool around the function.
+                // A client may put its annotations of the tool around the function.
                 read.map(|function| SourceFunction { read_only: function.read_only.or(read_only(item)), ..function })
             }
             Some(other) => {
@@ -98,7 +98,7 @@ fn read(
     };
     let mut description = super::text_member(function, "description", file, place, findings);
     if description.is_empty() {
-        // MCP leaves the description to the author, and has two places for a title.
+        // In MCP the description is optional, and the title has two places.
         let titles = [function.get("title"), function.get("annotations").and_then(|hints| hints.get("title"))];
         let title =
             titles.into_iter().flatten().filter_map(Value::as_str).map(str::trim).find(|title| !title.is_empty());
@@ -115,7 +115,7 @@ fn read(
             normaliser.begin(at.to_string());
             let normalised = normaliser.normalised(schema, &at, 0, findings);
             let definitions = normaliser.definitions(findings);
-            // The fault is reported; the function stays, so that nothing else is blamed for its absence.
+            // The error is reported, but the function stays, so that its absence causes no other findings.
             super::as_parameters(normalised, definitions, file, &at, findings).unwrap_or_else(none)
         }
     };
@@ -123,7 +123,7 @@ fn read(
     Some(SourceFunction { name, description, parameters, operation: None, request: None, read_only, pointer })
 }
 
-/// The hint of the Model Context Protocol.
+/// The read-only hint of the Model Context Protocol.
 fn read_only(tool: &Map<String, Value>) -> Option<bool> {
     tool.get("annotations")?.get("readOnlyHint")?.as_bool()
 }

@@ -109,7 +109,8 @@ pub(in crate::module) fn functions(
 
 const VERSIONS: &str = "write it as OpenAPI 3.0 or 3.1 (`openapi: 3.1.0`)";
 
-/// `OpenDU` once wrote a skill as a path `/skills` whose operation's description names a component schema.
+/// Reads a form that `OpenDU` once used: a skill as a path `/skills` whose operation's description names a component
+/// schema.
 fn component_of_skill<'d>(
     document: &'d Value,
     path: &str,
@@ -126,9 +127,9 @@ fn component_of_skill<'d>(
 struct Reader<'d> {
     normaliser: Normaliser<'d>,
     file: &'d str,
-    /// Names so far, to keep them apart.
+    /// Names so far; new ones must differ.
     derived: HashSet<String>,
-    /// Those of the operation that is read.
+    /// Names that the present operation added.
     added: Vec<String>,
     findings: &'d mut Findings,
 }
@@ -157,7 +158,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Follows a chain of references; gives the target and its pointer.
+    /// Follows a chain of references; returns the target and its pointer.
     fn resolved(&mut self, value: &'d Value, place: &Place<'_>) -> Option<(&'d Value, String)> {
         let (mut value, mut pointer) = (value, place.to_string());
         for _ in 0..16 {
@@ -220,7 +221,7 @@ impl<'d> Reader<'d> {
         let own = text_member(operation, "description", self.file, at, self.findings);
         let summary = text_member(operation, "summary", self.file, at, self.findings);
         let description = describe(&summary, &own);
-        // A path's own words serve the operation that has none.
+        // The path's description serves an operation that has none.
         let description = if description.is_empty() {
             let summary = text_member(item, "summary", self.file, item_at, self.findings);
             describe(&summary, &text_member(item, "description", self.file, item_at, self.findings))
@@ -250,7 +251,7 @@ impl<'d> Reader<'d> {
         })
     }
 
-    /// Whether no operation has this name so far; from now on one has.
+    /// True if no operation has had this name so far; records the name.
     fn is_new(&mut self, name: &str) -> bool {
         let is_new = self.derived.insert(name.to_owned());
         if is_new {
@@ -353,14 +354,15 @@ impl<'d> Reader<'d> {
             json!({})
         };
         if let (Value::Object(schema), Some(Value::String(description))) = (&mut schema, parameter.get("description")) {
-            // The parameter's own words are about this use of the schema.
+            // The parameter's own description is about this use of the schema.
             schema.insert("description".to_owned(), Value::String(description.trim().to_owned()));
         }
         let required = in_place == "path" || parameter.get("required") == Some(&Value::Bool(true));
         Some(Argument { place: in_place, name: name.to_owned(), schema, required, style: style(parameter, in_place) })
     }
 
-    /// Adds the body's properties, or the body as a whole. True if the object of the body is closed; and what is sent.
+    /// Adds the body's properties, or the body as a whole. Returns true if the object of the body is closed, and what
+    /// is sent.
     fn body(&mut self, body: &'d Value, place: &Place<'_>, arguments: &mut Vec<Argument>) -> (bool, Body) {
         let nothing = (false, Body::None);
         let Some((body, pointer)) = self.resolved(body, place) else { return nothing };
@@ -442,8 +444,8 @@ pub(super) fn preference(media: &str) -> usize {
     }
 }
 
-/// Where an object must have some of its members or others (`anyOf` over `required`), those of the shortest list are
-/// needed: with them it is valid, whatever else is said.
+/// If an object must have one of several sets of members (`anyOf` over `required`), requires the smallest set: with it
+/// the object is valid, whatever else is said.
 fn need_alternatives(schema: &mut Map<String, Value>) {
     for keyword in ["anyOf", "oneOf"] {
         let names = |branch: &Value| -> Option<Vec<Value>> {
@@ -462,7 +464,7 @@ fn need_alternatives(schema: &mut Map<String, Value>) {
     }
 }
 
-/// How a body of this kind is written.
+/// How a body of this media type is written.
 fn sent(media: &str) -> Body {
     let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match preference(&media) {
@@ -484,7 +486,7 @@ fn style(parameter: &Map<String, Value>, place: &str) -> Style {
     }
 }
 
-/// The first absolute server of the nearest list, with the defaults of its variables and without a slash at its end.
+/// The first absolute server of the nearest list, with the defaults of its variables and without a trailing slash.
 fn server(lists: &[Option<&Value>]) -> Option<String> {
     let list = lists.iter().flatten().find(|list| list.as_array().is_some_and(|list| !list.is_empty()))?;
     list.as_array()?.iter().find_map(|server| {
@@ -506,7 +508,7 @@ fn describe(summary: &str, description: &str) -> String {
     }
 }
 
-/// `{a}-x{b}` as `("", a)`, `("-x", b)`.
+/// Splits `{a}-x{b}` into `("", a)` and `("-x", b)`.
 fn pieces(segment: &str) -> Vec<(&str, Option<&str>)> {
     let mut pieces = Vec::new();
     let mut rest = segment;
@@ -521,7 +523,7 @@ fn pieces(segment: &str) -> Vec<(&str, Option<&str>)> {
     pieces
 }
 
-/// Appends `_word` for each word of `text`, camel case taken apart.
+/// Appends `_word` for each word of `text`, splitting camel case.
 fn push_words(name: &mut String, text: &str) {
     for word in name_words(text) {
         name.push('_');
@@ -533,7 +535,7 @@ fn push_words(name: &mut String, text: &str) {
 fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: bool) -> (Value, Vec<Part>) {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     let mut parts = Vec::with_capacity(arguments.len());
-    // Names that stand unchanged somewhere are not given to a renamed argument.
+    // A renamed argument never gets the unchanged name of another one.
     let written: HashSet<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
     for argument in arguments {
         let mut name = argument.name.clone();

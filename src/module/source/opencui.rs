@@ -34,7 +34,7 @@ pub(in crate::module) fn functions(
             &empty
         }
     };
-    // Each frame becomes a definition, so that the general machinery inlines, bounds and finds recursion.
+    // Each frame becomes a definition, so that the general code inlines it, limits it and finds recursion.
     let skills_at = Place::ROOT.key("skills");
     let mut frames = Map::new();
     let mut reader = Reader { file, skills, slots, findings };
@@ -93,7 +93,7 @@ impl Reader<'_> {
         };
         let mut description = text_member(skill, "description", self.file, place, self.findings);
         if description.is_empty() {
-            // Some exports keep the words in the name.
+            // Some exports put the description into the name.
             description = text_member(skill, "name", self.file, place, self.findings);
             if description == name || description == last_segment(name) {
                 description.clear();

@@ -14,11 +14,11 @@ use super::{
 };
 use crate::text::fold;
 
-/// What the file defines, and which slots it binds.
+/// The recognizers that the file defines, and the slots that it binds.
 #[derive(Debug, Default)]
 pub(in crate::module) struct SourceRecognizers {
     pub(in crate::module) defined: Vec<Defined>,
-    /// Slot (by name, path, or `function.slot`) to the names of its recognizers, best first, with the pointer.
+    /// From a slot (by name, path, or `function.slot`) to the names of its recognizers, best first, with the pointer.
     pub(in crate::module) slots: Vec<(String, Vec<String>, String)>,
 }
 
@@ -39,7 +39,7 @@ pub(in crate::module) fn read(
         findings.push(Diagnostic::error("bad-recognizer", file, "", message));
         return SourceRecognizers::default();
     };
-    // Where an editor finds what may be here.
+    // `$schema` tells editors what is allowed here.
     let without = map.get("$schema").filter(|named| named.is_string()).map(|_| {
         let mut map = map.clone();
         map.shift_remove("$schema");
@@ -166,7 +166,7 @@ impl Reader<'_> {
         let written = ["rec_type", "recType", "type"].into_iter().find_map(|key| map.get_key_value(key));
         let kind = match written {
             Some((_, Value::String(kind))) => kind.to_ascii_lowercase(),
-            // What it has says what it is.
+            // Its members tell its type.
             None if map.contains_key("instances") => "list".to_owned(),
             None if map.contains_key("patterns") || map.contains_key("pattern") => "pattern".to_owned(),
             None => {
@@ -229,7 +229,7 @@ impl Reader<'_> {
             }
         };
         let mut spec = ListSpec { instances: Vec::with_capacity(instances.len()), fuzzy };
-        // Folded expression (labels are expressions too) to the position of its instance.
+        // From a folded expression (labels are expressions too) to the position of its instance.
         let mut owners: HashMap<String, usize> = HashMap::with_capacity(instances.len() * 2);
         for (index, instance) in instances.iter().enumerate() {
             let Some(read) = self.instance(instance, &at.index(index)) else { continue };

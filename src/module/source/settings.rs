@@ -1,4 +1,4 @@
-//! `module.toml`: every member is checked against one table of what may be there, so that all faults come at once.
+//! `module.toml`: every member is checked against one table of what is allowed, so that all errors are found at once.
 
 use serde_json::{Map, Value, json};
 use toml::{
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::language::units::Unit;
 
-/// What a member may be.
+/// The kind of value that a member may have.
 enum Expect {
     Text,
     Bool,
@@ -44,10 +44,10 @@ enum Expect {
     Rules,
     /// A JSON value.
     Any,
-    /// One of these words, or what they stand for.
+    /// One of these words, or a value of the other kind.
     WordOr(&'static [&'static str], &'static Expect),
     Table(&'static [(&'static str, Expect)]),
-    /// A table with names of the author's own.
+    /// A table with names that the author chooses.
     Named(&'static Expect),
 }
 
@@ -64,7 +64,7 @@ const UNITS: [&str; Unit::ALL.len()] = {
 
 const ASK: Expect = Expect::OneOf(&["one", "group"]);
 
-/// One of the rules, where it is a table.
+/// One of the rules, if it is a table.
 const RULE: Expect = Expect::Table(&[("check", Expect::Text), ("message", Expect::Wording)]);
 
 /// See [`Endpoint`](super::super::endpoint::EndpointSettings).
@@ -185,7 +185,7 @@ const SETTINGS: Expect = Expect::Table(&[
     ),
 ]);
 
-/// What `module.toml` may hold, for editors.
+/// The JSON Schema of `module.toml`, for editors.
 pub(in crate::module) fn json_schema() -> Value {
     SETTINGS.json_schema()
 }
@@ -217,7 +217,7 @@ impl Expect {
     }
 }
 
-/// The settings as written; names in them are not looked up yet.
+/// The settings as written; names in them are not yet looked up.
 pub(in crate::module) fn read(text: &str, findings: &mut Findings) -> Option<Settings> {
     let table = match DeTable::parse(text) {
         Ok(table) => table,
@@ -236,7 +236,7 @@ pub(in crate::module) fn read(text: &str, findings: &mut Findings) -> Option<Set
     };
     let mut bad: Vec<Vec<String>> = Vec::new();
     check_table(table.get_ref(), &SETTINGS, &Place::ROOT, &mut Vec::new(), &mut bad, findings);
-    // What is wrong is reported and taken out, so that the rest can be looked at as well.
+    // Wrong members are reported and removed, so that the rest can be checked as well.
     let read = toml::from_str::<toml::Table>(text).and_then(|mut table| {
         for path in &bad {
             remove(&mut table, path);
@@ -269,7 +269,7 @@ fn remove(table: &mut toml::Table, path: &[String]) {
     }
 }
 
-/// `path` is where we are, `bad` what must be taken out.
+/// `path` is the present place; `bad` collects what must be removed.
 fn check_table(
     table: &DeTable<'_>,
     expected: &Expect,
@@ -314,7 +314,7 @@ fn check_table(
     }
 }
 
-/// Texts by language.
+/// Checks texts by language.
 fn check_wording(texts: &DeTable<'_>, expected: &Expect, place: &Place<'_>, findings: &mut Findings) -> bool {
     let mut fits = true;
     for (language, text) in texts {
@@ -332,7 +332,7 @@ fn check_wording(texts: &DeTable<'_>, expected: &Expect, place: &Place<'_>, find
     fits
 }
 
-/// A list in which one rule is wrong is taken out as a whole.
+/// A list with one wrong rule is removed as a whole.
 fn check_rules(value: &DeValue<'_>, place: &Place<'_>, findings: &mut Findings) -> bool {
     let Some(rules) = value.as_array() else { return check_value(value, &Expect::Rules, place, findings) };
     let before = findings.errors();
@@ -355,7 +355,7 @@ fn check_rules(value: &DeValue<'_>, place: &Place<'_>, findings: &mut Findings) 
     findings.errors() == before
 }
 
-/// Names that belong at `place`, for a hint.
+/// Names that are allowed at `place`, for a hint.
 fn members_of(place: &Place<'_>) -> Vec<&'static str> {
     let pointer = place.to_string();
     let mut expected = &SETTINGS;
@@ -510,7 +510,7 @@ mod tests {
         (settings, findings.finish(&[]).0)
     }
 
-    /// Every member that the table knows is one that serde knows, and the other way round.
+    /// The table and serde know the same members.
     #[test]
     fn the_table_is_what_serde_reads() {
         let full = "description = 'd'\nlanguage = 'pt-BR'\ntime_zone = 'Europe/Berlin'\ninstructions = 'i'\nstrategy = 'tools'\n\

@@ -1,8 +1,8 @@
-//! Swagger 2.0, rewritten as `OpenAPI` 3: what differs is where bodies, types of parameters and servers stand.
+//! Rewrites Swagger 2.0 as `OpenAPI` 3: bodies, types of parameters and servers have other places.
 
 use serde_json::{Map, Value, json};
 
-/// Where a parameter says its type itself, these words of it are those of a schema.
+/// Members that belong to the schema of a parameter that states its type itself.
 const OF_SCHEMA: [&str; 17] = [
     "type",
     "format",
@@ -24,7 +24,7 @@ const OF_SCHEMA: [&str; 17] = [
 ];
 const METHODS: [&str; 7] = ["get", "put", "post", "delete", "options", "head", "patch"];
 
-/// The document as `OpenAPI` 3; places in it stay what they are, but for bodies. Definitions stay where references find
+/// The document as `OpenAPI` 3. Places in it stay the same, except for bodies. Definitions stay where references find
 /// them.
 pub(super) fn modernised(document: &Value) -> Value {
     let mut modern = document.clone();
@@ -58,7 +58,7 @@ fn servers(document: &Value) -> Option<Value> {
     Some(json!([{ "url": format!("{scheme}://{host}{base}") }]))
 }
 
-/// The parameters, with those that are references in full.
+/// The parameters; references are replaced by their targets.
 fn take_parameters(from: &mut Map<String, Value>, document: &Value) -> Vec<Value> {
     let Some(Value::Array(parameters)) = from.shift_remove("parameters") else { return Vec::new() };
     let full = |parameter: Value| {
@@ -120,7 +120,7 @@ fn rewrite(operation: &mut Map<String, Value>, parameters: &[Value], document: &
     }
 }
 
-/// A parameter whose type stands in a schema.
+/// A parameter with its type in a schema.
 fn described(parameter: &Value) -> Value {
     let mut modern = parameter.clone();
     let Value::Object(members) = &mut modern else { return modern };

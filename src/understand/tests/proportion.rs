@@ -1,5 +1,5 @@
-//! Whatever is said, in every state of a conversation: work grows with the text, and no faster. What is counted is
-//! steps, the same on every machine.
+//! Whatever is said, in every state of a conversation, work grows linearly with the text. Work is counted in steps, the
+//! same on every machine.
 
 use super::*;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     understand::replay::UNDERSTOOD,
 };
 
-/// Texts that are repeated until they are as long as they shall be.
+/// Texts that are repeated up to the required length.
 const KINDS: [&str; 38] = [
     "x;",
     "a. ",
@@ -50,7 +50,7 @@ const KINDS: [&str; 38] = [
     "\"pizza\" ",
 ];
 
-/// What rules something out, in the other languages.
+/// Negations in the other languages.
 const NEGATIONS: [(&str, &[&str]); 4] = [
     ("de", &["nicht Anna ", "ohne pizza und ", "kein curry ", "storniere 4 nicht, ", "alles außer pizza "]),
     ("es", &["no Anna ", "sin pizza y ", "no canceles 4, ", "todo excepto curry ", "quita pizza "]),
@@ -58,14 +58,14 @@ const NEGATIONS: [(&str, &[&str]); 4] = [
     ("ja", &["アンナじゃなくて", "pizza抜きで", "キャンセルしないで", "curry以外、", "4はいらない、"]),
 ];
 
-/// Characters of a text, and how much longer the longer one is. In the short one whatever is bounded by number (places at
-/// which something is recognized, things that are ruled out) is near its bound.
+/// Length of the short text in characters, and the factor of the longer one. Already in the short one everything that
+/// is bounded in number (places of recognized values, ruled-out things) is near its bound.
 const SHORT: usize = 1_000;
 const LONGER: usize = 4;
-/// How much more work the longer text may take. What is quadratic takes sixteen times as much.
+/// How much more work the longer text may take. A quadratic algorithm takes sixteen times as much.
 const MOST_GROWTH: u64 = 7;
-/// Steps of a turn with a text of that length in which nothing is found: a hundred for each character, and what a turn takes
-/// anyway.
+/// Steps of a turn with a text of that length in which nothing is found: a hundred per character, and the fixed work of
+/// a turn.
 const ALWAYS: u64 = 500_000;
 
 fn text(kind: &str, length: usize) -> String {
@@ -77,7 +77,7 @@ async fn said(snapshot: &Snapshot, understander: &Understander, state: &State, u
     understander.converse(snapshot, state, &request).await.unwrap()
 }
 
-/// A conversation in every state in which it can be, by what it waits for.
+/// A conversation in every possible state, by what it waits for.
 async fn states(snapshot: &Snapshot, understander: &Understander) -> Vec<(&'static str, State)> {
     let begun = State::new(&snapshot.module.name);
     let after = async |state: &State, utterance: &str| said(snapshot, understander, state, utterance).await.state;
@@ -127,7 +127,7 @@ async fn steps(snapshot: &Snapshot, understander: &Understander, state: &State, 
 
 /// What is out of proportion, in words.
 fn fault(what: &str, (short, long): (u64, u64)) -> Option<String> {
-    // None needs the limit to end.
+    // No text needs the step limit to end.
     let most = UnderstandOptions::default().max_steps;
     let is_fair = short >= SHORT as u64 / 2 && short.max(long) <= most && long <= ALWAYS + MOST_GROWTH * short;
     (!is_fair).then(|| format!("{what}: {short}, then {long} steps for {LONGER} times as much"))
@@ -158,7 +158,8 @@ async fn hostile_texts_take_work_in_proportion() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Three times as many functions, with what they say to be left out, make no text three times as much work, in no state.
+/// A module with three times as many functions, and their texts about things to leave out, does not make any text three
+/// times as much work, in any state.
 #[tokio::test]
 async fn hostile_texts_take_no_more_work_in_a_larger_module() {
     let (small, large) = (module_of("en", 12).await, module_of("en", 36).await);
@@ -169,7 +170,7 @@ async fn hostile_texts_take_no_more_work_in_a_larger_module() {
             let mut counts = Vec::new();
             for ((snapshot, understander), state) in [(&small, small_state), (&large, large_state)] {
                 let utterance = text(kind, SHORT);
-                // What is made where it is first needed is made.
+                // The first run fills caches.
                 steps(snapshot, understander, state, &utterance).await;
                 counts.push(steps(snapshot, understander, state, &utterance).await);
             }
@@ -181,7 +182,8 @@ async fn hostile_texts_take_no_more_work_in_a_larger_module() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// A conversation that its messages tell of, in every state, and then hostile messages, each of which is understood again.
+/// A conversation that exists only in its messages, in every state, followed by hostile messages, each of which is
+/// understood again.
 #[tokio::test]
 async fn hostile_messages_of_a_conversation_take_work_in_proportion() {
     let (snapshot, understander) = module().await;
@@ -204,7 +206,7 @@ async fn hostile_messages_of_a_conversation_take_work_in_proportion() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// The same of what was said before: each message is long, and so are results of calls.
+/// The same for earlier messages: each message is long, and so are results of calls.
 #[tokio::test]
 async fn hostile_earlier_messages_take_work_in_proportion() {
     let (snapshot, understander) = module().await;
@@ -231,7 +233,7 @@ async fn hostile_earlier_messages_take_work_in_proportion() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// What is not read whole is no yes, changes nothing, and calls nothing; and it says so.
+/// A text that is not read to its end is not a yes, changes nothing, and calls nothing; and the answer says so.
 #[tokio::test]
 async fn what_is_not_read_whole_calls_nothing() {
     let (snapshot, understander) = module().await;
@@ -257,7 +259,7 @@ async fn what_is_not_read_whole_calls_nothing() {
         let turn = short.turn(&snapshot, &request).await.unwrap();
         assert!(!short.fuel.is_out() || !matches!(turn.outcome, Outcome::Call(_)), "{most}: {:?}", turn.outcome);
     }
-    // An earlier message that is not read whole opens nothing that a yes could be to.
+    // An earlier message that is not read to its end opens nothing that a yes could answer.
     let history = vec![Said::Person(told.to_owned()), Said::Assistant("Is that right?".to_owned())];
     let request = TurnRequest { utterance: "yes".to_owned(), history, ..TurnRequest::default() };
     let short = Understander { fuel: Fuel::new(300, None), ..understander.clone() };

@@ -1,4 +1,4 @@
-// A task done by the own loop of a library for agents in JavaScript.
+// Does a task with the agent loop of a JavaScript library.
 //
 //   agents.mjs LIBRARY BASE_URL TASK
 //

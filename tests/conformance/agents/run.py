@@ -316,7 +316,7 @@ class Node:
         fails = "broken" in inspect.getsource(tools[0])
         names = [one.__name__ for one in tools]
         task = {"model": model, "text": text, "tools": names, "streamed": streamed, "fails": fails}
-        # Packages are looked for beside the program.
+        # Node looks for packages beside the program.
         program = shutil.copy(HERE / "agents/agents.mjs", self.directory)
         command = ["node", program, self.package, f"{self.url}/v1", json.dumps(task)]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -450,7 +450,7 @@ def main():
     options = parser.parse_args()
     only_this_machine()
     Node.directory = options.node
-    # What they would tell their makers, and ask of them.
+    # Keeps the libraries from sending data to their makers and from downloading any.
     os.environ |= {"OTEL_SDK_DISABLED": "true", "CREWAI_DISABLE_TELEMETRY": "true", "HAYSTACK_TELEMETRY_ENABLED": "False"}
     os.environ |= {"OPENAI_API_KEY": "none", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "MASTRA_TELEMETRY_DISABLED": "1"}
     shutil.rmtree(options.into, ignore_errors=True)
@@ -459,7 +459,7 @@ def main():
     libraries = [one for one in LIBRARIES if version_of(one) and (not wanted or one.package.startswith(wanted))]
     if not libraries:
         return 0
-    # A debug build on a busy machine is slow, and how fast it is is not asked here.
+    # A debug build on a busy machine is slow, and speed is not tested here.
     settings = {"modules": {"ad_hoc_ms": 60_000}, "http": {"timeout_ms": 60_000}}
     service = Service(options.binary, options.into, "agents", HERE / "modules", settings)
     cells, red = {}, []

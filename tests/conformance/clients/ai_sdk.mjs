@@ -22,8 +22,8 @@ const connect = (model = 'home', url = URL_) => {
   return createOpenAICompatible({ name: 'uptake', supportsStructuredOutputs: true, includeUsage: true, ...service })(model);
 };
 
-// The SDK takes no call of a tool that it was not told of, so a module's functions are named here as well; what the
-// module knows of them counts all the same.
+// The SDK accepts calls only of tools that it knows, so a module's functions are named here as well; what the
+// module knows about them still counts.
 const home = {
   set_light: tool({ description: 'Switch the light in a room on or off', inputSchema: Light }),
   set_temperature: tool({
@@ -132,7 +132,7 @@ test('choice-named', async () => {
   await script(calls(talk.OWN_CALLED));
   const toolChoice = { type: 'tool', toolName: 'book_flight' };
   const result = await generate(talk.OWN, { model: connect('uptake'), tools: own, toolChoice });
-  // A response does not say why it ends.
+  // A response does not say why it ended.
   expectCalls(result, [talk.OWN_CALLED], RESPONSES ? 'tool-calls' : 'stop');
 });
 

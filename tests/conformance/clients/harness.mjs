@@ -1,4 +1,4 @@
-// What the client programs in JavaScript share: as harness.py, which says it all.
+// Shared code of the client programs in JavaScript; harness.py documents it.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

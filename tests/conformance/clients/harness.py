@@ -18,11 +18,11 @@ import urllib.request
 from pathlib import Path
 
 URL = os.environ["URL_OF_SERVICE"]
-#: Gives up on its model server after half a second.
+#: A service that gives up on its model server after half a second.
 HASTY = os.environ["URL_OF_HASTY"]
-#: Takes one turn at a time, and none for longer than 1.2 s.
+#: A service that takes one turn at a time, and none for longer than 1.2 s.
 NARROW = os.environ["URL_OF_NARROW"]
-#: Has no model server.
+#: A service without a model server.
 ALONE = os.environ["URL_OF_ALONE"]
 MODEL_SERVER = os.environ["MODEL_SERVER_URL"]
 
@@ -31,7 +31,7 @@ LIMIT = 20
 
 _cases = {}
 
-#: One for all cases, as in a service: clients keep connections, which belong to their loop.
+#: One event loop for all cases, as in a service: clients keep connections, which belong to their loop.
 _loop = asyncio.new_event_loop()
 
 
@@ -85,7 +85,7 @@ def crowded(seconds):
     body = {"model": "remote", "messages": [{"role": "user", "content": "send a parcel to Oslo"}]}
 
     def ask():
-        # What becomes of it is not of interest here.
+        # Its result does not matter here.
         with contextlib.suppress(OSError):
             _post(f"{NARROW}/v1/chat/completions", body)
 

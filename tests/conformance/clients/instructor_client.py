@@ -116,7 +116,7 @@ def structured():
 
 
 def streamed(mode):
-    # So it names the class all of whose members may be absent.
+    # The library gives this name to the class whose members are all optional.
     script(calls("Partialset_light", **LIGHT))
     *_, last = connect(mode=mode).chat.completions.create_partial(
         model="uptake", messages=[user(talk.CALL)], response_model=set_light, max_retries=0

@@ -5,7 +5,7 @@ import json
 import os
 from typing import Literal
 
-# Its list of prices comes from the network otherwise.
+# Otherwise it downloads its list of prices.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm
@@ -221,14 +221,14 @@ def error_404():
 
 @case("error-413")
 def error_413():
-    # It has no class of its own there: the library goes by `type`.
+    # The library has no class for this error: it goes by `type`.
     with raises(litellm.BadRequestError):
         complete(talk.TOO_LARGE)
 
 
 @case("error-422")
 def error_422():
-    # As above.
+    # No class for this error either.
     with raises(litellm.BadRequestError):
         complete(talk.CALL, "broken")
 

@@ -200,7 +200,7 @@ test('error-400', async () => {
 
 test('error-404', () => refused(OpenAI.NotFoundError, 404, 'model_not_found', talk.CALL, { model: 'nowhere' }));
 
-// It has no class of its own there.
+// The library has no class for this error.
 test('error-413', () => refused(OpenAI.APIError, 413, 'body_too_large', talk.TOO_LARGE));
 
 test('error-422', () =>

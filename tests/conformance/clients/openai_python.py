@@ -283,7 +283,7 @@ async def error_404():
 
 @case("error-413")
 async def error_413():
-    # It has no class of its own there.
+    # The library has no class for this error.
     await refused(openai.APIStatusError, 413, "invalid_request_error", "body_too_large", talk.TOO_LARGE, "home")
 
 

@@ -13,7 +13,7 @@ import {
 const connect = (baseURL = URL_, options = {}) =>
   new OpenAI({ baseURL: `${baseURL}/v1`, apiKey: 'unused', maxRetries: 0, ...options });
 const client = connect();
-// Here functions lie one level higher.
+// In this API functions lie one level higher.
 const tools = talk.TOOLS.map((tool) => ({ type: 'function', ...tool.function }));
 const Light = z.object({ room: z.string(), state: z.enum(['on', 'off']) });
 const LIGHT = { room: 'kitchen', state: 'on' };
@@ -167,7 +167,7 @@ test('error-400', async () => {
 
 test('error-404', () => refused(OpenAI.NotFoundError, 404, 'model_not_found', talk.CALL, { model: 'nowhere' }));
 
-// It has no class of its own there.
+// The library has no class for this error.
 test('error-413', () => refused(OpenAI.APIError, 413, 'body_too_large', talk.TOO_LARGE));
 
 test('error-422', () =>

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Literal
 
-# litellm's list of prices comes from the network otherwise.
+# Otherwise litellm downloads its list of prices.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import openai
@@ -25,11 +25,11 @@ if LITELLM:
 
     litellm.suppress_debug_info = True
     litellm.telemetry = False
-    # Of a model that it does not know, it asks for the whole response, and makes a stream of that.
+    # For an unknown model, litellm asks for the whole response and makes a stream of it.
     known = {"litellm_provider": "openai", "mode": "responses", "supports_native_streaming": True}
     litellm.register_model({f"openai/{model}": known for model in ("home", "remote", "uptake")})
 
-#: Here functions lie one level higher.
+#: In this API functions lie one level higher.
 TOOLS = [{"type": "function", **tool["function"]} for tool in talk.TOOLS]
 
 
@@ -260,7 +260,7 @@ def error_404():
 
 @case("error-413")
 def error_413():
-    # It has no class of its own in either.
+    # Neither library has a class for this error.
     refused(None, 413, talk.TOO_LARGE)
 
 

@@ -17,11 +17,11 @@ ASKS, QUESTION = _talk["ASKS"], _talk["QUESTION"]
 ANSWER, ANSWERED = _talk["ANSWER"], _called(_talk["ANSWERED"])
 PARALLEL, PARALLEL_CALLED = _talk["PARALLEL"], [_called(call) for call in _talk["PARALLEL_CALLED"]]
 NEXT, NEXT_CALLED = _talk["NEXT"], _called(_talk["NEXT_CALLED"])
-#: The module `remote` leaves it to the model server.
+#: The module `remote` leaves this utterance to the model server.
 REMOTE, REMOTE_CALLED = _talk["REMOTE"], _called(_talk["REMOTE_CALLED"])
-#: No module knows these; where the words alone do not tell, the model server is asked.
+#: Functions that no module has; if the words alone do not decide, the model server is asked.
 OWN, OWN_CALLED, TOOLS = _talk["OWN"], _called(_talk["OWN_CALLED"]), _talk["TOOLS"]
-#: Longer than an utterance may be, and than a body may be.
+#: Too long for an utterance, and too large for a body.
 TOO_LONG, TOO_LARGE = "light " * 1_500, "light " * 200_000
 
 

@@ -20,7 +20,7 @@ NAMED = {"type": "function", "function": {"name": "list_devices"}}
 #: Members that are refused in most of the forms that the document allows.
 TAKEN = {
     "utterance": WORDS,
-    # The others want JSON, which the model server here never says: a 502 would be true.
+    # The others need JSON, which this model server never writes: a 502 would be correct.
     "strategy": ["auto", "local", "tools"],
     "now": ["2026-03-01T09:00:00-08:00[America/Los_Angeles]", "2026-03-01T09:00:00Z"],
     "functions": [["list_devices"]],
@@ -52,7 +52,7 @@ TAKEN_BY_RESPONSES = {
     "top_logprobs": [0],
     "uptake": [{}, {"strategy": "tools"}, {"strategy": "local"}],
 }
-#: The older form of others, which must not stand beside them.
+#: Older forms of other members, which must not occur together with them.
 OLDER = ["functions", "function_call"]
 
 
@@ -64,7 +64,7 @@ def _one_of(choices, value, otherwise):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # What is wrong on purpose stays wrong.
+    # Requests that are wrong on purpose stay wrong.
     if not case.meta or not case.meta.generation.mode.is_positive:
         return
     for name in ("module", "model"):

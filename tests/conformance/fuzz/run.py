@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE.parent))
 from model_server import ModelServer
 from services import DidNotStart, Service, only_this_machine
 
-#: Of all checks, one is left out: that whatever fits the document is accepted. No schema can say that a text has words in
+#: One check is left out: that everything that fits the document is accepted. No schema can say that a text has words in
 #: it, that a name is one of the request's own tools, or that the files of a module are without errors.
 LEFT_OUT = "positive_data_acceptance"
 
@@ -31,7 +31,7 @@ def main():
     only_this_machine()
     options.into.mkdir(parents=True, exist_ok=True)
     model_server = ModelServer()
-    # It always answers, so that a 502 would be untrue.
+    # It always answers, so that a 502 would be an error of the service.
     settings = {"llm": {"base_url": model_server.url, "probe": False}}
     try:
         service = Service(options.binary, options.into, "fuzzed", HERE.parent / "modules", settings)

@@ -32,11 +32,11 @@ use self::{
 };
 use crate::support::{embedder, snapshot};
 
-/// Conversations of the usual run.
+/// Conversations of a normal run.
 const DIALOGUES: u64 = 300;
-/// Conversations over one module.
+/// Conversations with one module.
 const PER_WORLD: u64 = 10;
-/// Within so many turns a conversation ends.
+/// A conversation ends within this many turns.
 const TURNS: usize = 60;
 /// Failures that are shown.
 const SHOWN: usize = 5;
@@ -150,7 +150,7 @@ fn request(said: &Utterance) -> TurnRequest {
     }
 }
 
-/// A turn for somebody who looks for what went wrong.
+/// Describes a turn for people who look for an error.
 fn tell(transcript: &mut String, said: &Utterance, outcome: &Outcome, state: &State) {
     let answer = match outcome {
         Outcome::Ask(question) => format!("{:?} {}", question.about, question.text),

@@ -1,4 +1,4 @@
-//! Somebody who wants something, says it in pieces, changes their mind, and is not always clear.
+//! A person who wants something, says it in pieces, changes their mind, and is not always clear.
 
 use fastrand::Rng;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use super::{
     world::{Function, Slot, Spoken, World, date},
 };
 
-/// What somebody says, and what they mean by it.
+/// What a person says, and what they mean by it.
 #[derive(Debug, Clone)]
 pub(super) struct Utterance {
     pub(super) text: String,
@@ -22,12 +22,12 @@ pub(super) struct Utterance {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Means {
-    /// A request, also for something else than what was spoken of.
+    /// A request, possibly for something new.
     Request,
     Values,
     /// Nothing.
     Noise,
-    /// A value that is not valid.
+    /// An invalid value.
     Mistake,
     Correction,
     Removal,
@@ -37,7 +37,7 @@ pub(super) enum Means {
     Yes,
     YesBut,
     No,
-    /// Not that, but something else.
+    /// Rejects this, and asks for something else.
     NoBut,
 }
 
@@ -65,7 +65,7 @@ impl<'w> Person<'w> {
         Utterance { text, means: Means::Request }
     }
 
-    /// After an answer.
+    /// Replies to an answer.
     pub(super) fn replies(&mut self, turn: &Turn, state: &State, module: &Module) -> Utterance {
         let asked = match &turn.outcome {
             Outcome::Ask(question) => Some(question),
@@ -140,7 +140,7 @@ impl<'w> Person<'w> {
     }
 
     fn answers(&mut self, function: &Function, path: &str) -> Utterance {
-        // An object or an array that is missing as a whole.
+        // A whole object or array is missing.
         let within = |slot: &&Slot| slot.path == path || slot.path.starts_with(path);
         let Some(slot) = function.slots.iter().find(within) else { return self.noise() };
         if self.rng.u8(..100) < 6
@@ -170,7 +170,7 @@ impl<'w> Person<'w> {
         Utterance { text, means: Means::Values }
     }
 
-    /// Something else than what was asked for.
+    /// Gives another value than the one asked for.
     fn tells_another(&mut self, function: &Function, asked: &str) -> Option<Utterance> {
         let others: Vec<&Slot> =
             function.slots.iter().filter(|slot| slot.path != asked && slot.label != "insurance").collect();
@@ -184,7 +184,7 @@ impl<'w> Person<'w> {
         Some(Utterance { text, means: Means::Values })
     }
 
-    /// The same once more, after a call, but for one value.
+    /// Repeats a call with one different value.
     pub(super) fn follows_up(&mut self, function: &str) -> Option<Utterance> {
         let function = self.world.function(function);
         let slots: Vec<&Slot> = function.slots.iter().filter(|slot| slot.label != "insurance").collect();
@@ -210,7 +210,7 @@ impl<'w> Person<'w> {
         }
     }
 
-    /// Another value for something that is known.
+    /// Gives another value for a known slot.
     fn corrects(&mut self, state: &State) -> Option<Utterance> {
         let form = state.forms.last()?;
         let function = self.world.function(&form.function);
@@ -243,7 +243,7 @@ impl<'w> Person<'w> {
         Some(Utterance { text, means: Means::Removal })
     }
 
-    /// Two dates were in the wrong order.
+    /// Corrects two dates in the wrong order.
     fn mends(&mut self) -> Utterance {
         let last = if self.rng.u8(..4) == 0 { date(&mut self.rng, 4..=11) } else { date(&mut self.rng, 12..=12) };
         let text = match self.rng.u8(..3) {
@@ -277,7 +277,7 @@ impl<'w> Person<'w> {
         }
     }
 
-    /// Something else instead of this function.
+    /// Asks for something else instead of this function.
     fn refuses(&mut self, function: &Function) -> Utterance {
         let others: Vec<&Function> = self.world.functions.iter().filter(|other| other.name != function.name).collect();
         let other = others[self.rng.usize(..others.len())];
@@ -290,7 +290,7 @@ impl<'w> Person<'w> {
         Utterance { text, means: Means::NoBut }
     }
 
-    /// What is to be changed.
+    /// Says what is to be changed.
     fn changes(&mut self, function: &Function) -> Utterance {
         let slot = &function.slots[self.rng.usize(..function.slots.len())];
         let words = slot.any_value(&mut self.rng).words;

@@ -1,4 +1,4 @@
-//! What must hold after each turn of a conversation, whatever was said. Nothing here trusts what is tested.
+//! What must hold after each turn of a conversation, whatever was said. It is independent of the code under test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,11 +19,11 @@ pub(super) struct Watch<'w> {
     world: &'w World,
     /// Everything that the person said, folded.
     heard: String,
-    /// Forms by function and turn of their opening.
+    /// Called forms, by function and opening turn.
     called: BTreeSet<(String, u32)>,
-    /// What the person said yes to.
+    /// What the person has confirmed.
     confirmed: BTreeMap<(String, u32), BTreeMap<String, Vec<Value>>>,
-    /// What they said no to, and nothing else of since.
+    /// What the person has refused, without saying anything else of it since.
     refused: BTreeMap<(String, u32), BTreeMap<String, Vec<Value>>>,
 }
 
@@ -120,7 +120,7 @@ impl<'w> Watch<'w> {
         Ok(())
     }
 
-    /// Complete, valid, and of nothing but what was said.
+    /// A call must be complete, valid, and contain only what was said.
     fn call(&self, name: &str, arguments: &Value) -> Result<(), String> {
         let function = self.world.function(name);
         let schema = jsonschema::options()
@@ -147,7 +147,7 @@ impl<'w> Watch<'w> {
         says(&self.heard, value)
     }
 
-    /// A value goes only where another one is said for it, or where something is taken back.
+    /// A value may disappear only if another one is said for it, or something is taken back.
     fn nothing_lost(&self, before: &State, said: &Utterance, after: &State) -> Result<(), String> {
         for form in &before.forms {
             let is_same = |other: &&Form| other.function == form.function && other.opened == form.opened;
@@ -184,7 +184,8 @@ impl<'w> Watch<'w> {
     }
 }
 
-/// Each yes calls what was put, so that all is called after as many as there are forms; and no yes is kept for later.
+/// Each yes calls what was proposed, so that everything is called after as many as there are forms; and no yes is kept
+/// for later.
 fn yes_is_done(before: &State, said: &Utterance, after: &Conversed) -> Result<(), String> {
     if let Some(form) = after.state.forms.iter().find(|form| form.confirmation == Confirmation::Given) {
         return Err(format!("{} was agreed to, and is not called", form.function));
@@ -199,7 +200,7 @@ fn yes_is_done(before: &State, said: &Utterance, after: &Conversed) -> Result<()
     }
 }
 
-/// No place twice, no gap in an array.
+/// No place occurs twice, and no array has a gap.
 fn forms_are_well(state: &State) -> Result<(), String> {
     for form in &state.forms {
         let mut pointers = BTreeSet::new();
@@ -235,7 +236,7 @@ fn by_path(form: &Form) -> BTreeMap<String, Vec<Value>> {
     all
 }
 
-/// What `values` has more than `others`.
+/// The elements of `values` that are not in `others`.
 fn without<'v>(values: &'v [Value], others: &[Value]) -> Vec<&'v Value> {
     let mut others: Vec<&Value> = others.iter().collect();
     let mut left = Vec::new();
@@ -257,7 +258,7 @@ fn scalars(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// True if `text` (folded, in spaces) has the value: as it is, by another name of it, or as a date.
+/// True if `text` (folded, in spaces) contains the value: as it is, by another name, or as a date.
 fn says(text: &str, value: &Value) -> bool {
     let has = |words: &str| {
         let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);

@@ -1,8 +1,8 @@
-//! The words that random conversations are made of.
+//! The words of random conversations.
 
 use super::world::Entry;
 
-/// Functions, and how they are wished for.
+/// Functions, and how people wish for them.
 pub(super) const WISHES: [(&str, &str); 8] = [
     ("order_shoes", "order shoes"),
     ("book_cabin", "book a cabin"),
@@ -43,7 +43,7 @@ pub(super) const TOPPINGS: &[Entry] =
 pub(super) const ITEMS: &[Entry] =
     &[("lamp", &["lantern"]), ("chair", &["stool"]), ("mirror", &[]), ("carpet", &["rug"]), ("vase", &[])];
 
-/// What says nothing.
+/// Utterances without meaning.
 pub(super) const NOISE: &[&str] = &[
     "hmm",
     "what?",

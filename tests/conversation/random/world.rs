@@ -1,4 +1,4 @@
-//! A random module: what can be asked for, in which slots, and what their values are called.
+//! A random module: its functions, their slots, and the words for their values.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ pub(super) type Entry = (&'static str, &'static [&'static str]);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// By the name of its recognizer.
+    /// With the name of its recognizer.
     List(&'static str, &'static [Entry]),
     Integer(i64, i64),
     Date,
@@ -27,7 +27,7 @@ pub(super) struct Slot {
     pub(super) path: String,
     pub(super) label: &'static str,
     pub(super) kind: Kind,
-    /// In an array: per item.
+    /// Within an array: required per item.
     pub(super) required: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct World {
     pub(super) root: TempDir,
 }
 
-/// A value, in the words of a person.
+/// A value in the words of a person.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Spoken {
     pub(super) value: Value,
@@ -164,7 +164,7 @@ impl Function {
 }
 
 impl Slot {
-    /// "size 9", "red": as a part of a longer sentence.
+    /// "size 9", "red": as part of a longer sentence.
     pub(super) fn told(&self, value: &str) -> String {
         match self.kind {
             Kind::List(..) | Kind::Choice(_) => value.to_owned(),
@@ -197,7 +197,7 @@ impl Slot {
         }
     }
 
-    /// A value that the schema refuses, where there is one that a person could say.
+    /// A value that the schema refuses, if there is one that a person could say.
     pub(super) fn wrong_value(&self, rng: &mut Rng) -> Option<Spoken> {
         match self.kind {
             Kind::Integer(_, most) => Some(spoken_number(most + rng.i64(1..=60), rng)),
@@ -263,7 +263,7 @@ fn item_slots(rng: &mut Rng) -> Vec<Slot> {
     slots
 }
 
-/// The JSON Schema whose leaves the slots are.
+/// The JSON Schema whose leaves are the slots.
 fn parameters(slots: &[Slot]) -> Value {
     let mut root = object();
     for slot in slots {
@@ -292,7 +292,7 @@ fn object() -> Value {
     json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false})
 }
 
-/// Adds a member unless it is there; one that is ever required is.
+/// Adds a member unless it exists; a member that is ever required stays required.
 fn insert(object: &mut Value, name: &str, of: Value, required: bool) {
     let members = object["properties"].as_object_mut().expect("an object's schema");
     members.entry(name.to_owned()).or_insert(of);

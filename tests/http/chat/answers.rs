@@ -1,4 +1,4 @@
-//! The shape of an answer: who finishes why, ids, usage.
+//! The form of an answer: finish reasons, ids, usage.
 
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ async fn who_finishes_why() {
         (SEATTLE, older(json!("auto")), "function_call", "function_call"),
         (SEATTLE, older(json!({"name": "get_n_day_forecast"})), "stop", "function_call"),
         (SEATTLE, older(json!("none")), "stop", ""),
-        // What was not said is asked for, whatever the client demands.
+        // Missing values are asked for, whatever the client requires.
         (open, json!({}), "stop", ""),
         (open, tools(json!("required")), "stop", ""),
         (unfit, tools(named), "stop", ""),
@@ -118,7 +118,7 @@ async fn several_calls_have_ids_of_their_own_and_one_is_one() {
         completion["choices"][0]["message"]["tool_calls"].as_array().unwrap().iter().map(|call| &call["id"]).collect();
     assert_ne!(ids[0], ids[1]);
 
-    // One at a time: the next one comes after the result of the one before, and each comes once.
+    // One at a time: each call comes once, after the result of the previous one.
     let mut body = with(&body, &json!({"parallel_tool_calls": false}));
     for one in &expected {
         let completion = read(&complete(&service, &body).await);

@@ -1,4 +1,4 @@
-//! What libraries for agents send, turn by turn, until their task is done.
+//! What agent libraries send, turn by turn, until their task is done.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ async fn a_task_that_ends_by_a_call() {
     let expected = [("final_answer".to_owned(), json!({"answer": "The kitchen is dark."}))];
     assert_eq!(calls(&completion), expected, "{completion}");
     assert_eq!(completion["choices"][0]["finish_reason"], "tool_calls");
-    // What cannot be done ends the task as well, and nobody is asked which of two functions it may be.
+    // A task that cannot be done ends too, without asking which of two functions may be meant.
     let ping = tool("list_devices", "List all devices", &json!({"type": "object", "properties": {}}));
     let body = with(&body(&[text("user", "New task:\nhello")]), &json!({"tools": [lights(), ping, ending]}));
     let completion = read(&complete(&service, &body).await);
@@ -46,7 +46,7 @@ async fn a_task_that_ends_by_a_call() {
     assert_eq!(calls(&completion), expected, "{completion}");
 }
 
-/// Pydantic AI: what is wanted at the end is an object, as the arguments of a call.
+/// Pydantic AI: the final answer is an object, as the arguments of a call.
 #[tokio::test]
 async fn a_task_that_ends_by_a_call_with_members_of_the_results() {
     let service = Service::new(&[]);
@@ -66,7 +66,7 @@ async fn a_task_that_ends_by_a_call_with_members_of_the_results() {
     assert_eq!(calls(&completion), expected, "{completion}");
 }
 
-/// Agents that hand over: the next one is asked with its own tools and the same messages.
+/// Agents that hand over: the next one gets the same messages with its own tools.
 #[tokio::test]
 async fn what_was_asked_is_taken_up_after_a_handoff() {
     let service = Service::new(&[]);
@@ -91,7 +91,7 @@ async fn what_was_asked_is_taken_up_after_a_handoff() {
     assert_eq!((content(&completion), calls(&completion).len()), ("The kitchen is dark.", 0), "{completion}");
 }
 
-/// An object is wanted at the end, and tools before it.
+/// An object is required at the end, and tools before it.
 #[tokio::test]
 async fn an_object_beside_tools_is_made_of_results() {
     let service = Service::new(&[]);

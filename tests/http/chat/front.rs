@@ -1,4 +1,4 @@
-//! What no function is meant by goes on to a model server, where that is wanted.
+//! Utterances that mean no function go to a model server, where that is wanted.
 
 use std::{sync::Arc, time::Duration};
 
@@ -57,7 +57,7 @@ async fn a_result_is_told_by_the_model_server() {
     let heard = told(&chat.requests()[0].messages);
     assert!(heard.contains("get_n_day_forecast, just now") && heard.contains("temperature"), "{heard}");
     assert!(heard.contains("in seattle") && !heard.contains("<|im_end|>"), "{heard}");
-    // Later it is something that was found out.
+    // Later it counts as something that was found out.
     let messages = body["messages"].as_array_mut().expect("messages");
     messages.extend([json!({"role": "assistant", "content": "It is 3 degrees there."}), user("thanks")[0].clone()]);
     let completion = read(&complete(&service, &body).await);
@@ -127,7 +127,7 @@ async fn a_module_says_whether_it_is_in_front() {
     assert_eq!((content(&completion), chat.requests().len()), ("Hello! What can I do for you?", 0));
 }
 
-/// A model server that writes these pieces one after the other, and then hangs up.
+/// A model server that writes these pieces one after the other, and then closes the connection.
 async fn writing(pieces: &'static [&'static str]) -> LlmOptions {
     let answer = move || async move {
         let pieces = futures::stream::iter(pieces).then(|piece| async move {
@@ -153,7 +153,7 @@ pub(crate) const HELLO: [&str; 2] = [
                          data: [DONE]\n\n",
 ];
 
-/// A service that lets a model server talk which writes these pieces.
+/// A service that passes on the text of a model server, which writes these pieces.
 pub(crate) async fn written_by(pieces: &'static [&'static str]) -> Service {
     let mut options = HttpOptions::default();
     options.chat.front = true;
@@ -162,7 +162,7 @@ pub(crate) async fn written_by(pieces: &'static [&'static str]) -> Service {
     Service::asking(&["weather"], options, turns, servers)
 }
 
-/// A server that stops in the middle leaves the words that it said, and an error: they are not said again.
+/// If a server stops in the middle, the client gets the words so far and an error; the words are not repeated.
 #[tokio::test]
 async fn words_are_told_while_they_are_written() {
     for (pieces, is_whole) in [(&HELLO[..], true), (&HELLO[..1], false)] {

@@ -1,4 +1,4 @@
-//! Chat frontends: their own tools beside a module's functions, and what they ask for themselves.
+//! Chat frontends: their own tools beside a module's functions, and their own requests.
 
 use serde_json::{Value, json};
 use uptake::http::HttpOptions;
@@ -84,14 +84,14 @@ async fn added_tools_are_called_where_no_function_is_meant() {
         [("set_lights".to_owned(), json!({"room": "kitchen", "state": "off"}))],
         "{completion}"
     );
-    // What is open is answered first, and goes on over the messages.
+    // An open form takes precedence, and continues over the messages.
     let mut body = with(&body, &json!({"messages": user("send 50 dollars to mum")}));
     let asked = read(&complete(&service, &body).await)["choices"][0]["message"].clone();
     let messages = body["messages"].as_array_mut().expect("messages");
     messages.extend([asked, json!({"role": "user", "content": "yes"})]);
     let completion = read(&complete(&service, &body).await);
     assert_eq!(calls(&completion)[0].0, "transfer_money", "{completion}");
-    // And a form of an added tool is filled in its turn.
+    // A form of an added tool is filled in the same way.
     let mut body = with(&body, &json!({"messages": user("switch the lights on")}));
     let asked = read(&complete(&service, &body).await)["choices"][0]["message"].clone();
     let messages = body["messages"].as_array_mut().expect("messages");

@@ -1,4 +1,4 @@
-//! Tools that are small to send and large to compile.
+//! Tools that are small to send but expensive to compile.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn asking(tools: &[Value]) -> String {
     json!({"model": "uptake", "tools": tools, "messages": [{"role": "user", "content": "do something"}]}).to_string()
 }
 
-/// Each is a few bytes long and takes megabytes.
+/// Each is a few bytes long and compiles to megabytes.
 #[tokio::test]
 async fn patterns_that_compile_to_much_are_refused_with_the_limit() {
     let service = Service::new(&[]);
@@ -32,7 +32,7 @@ async fn patterns_that_compile_to_much_are_refused_with_the_limit() {
     assert_eq!(answer.error().0, 400);
     assert!(answer.text.contains("`module_pattern_bytes` = 8388608"), "{}", answer.text);
 
-    // Patterns as people write them are none of these.
+    // Ordinary patterns are not affected.
     let usual = json!({
         "code": {"type": "string", "pattern": r"^[A-Z]{3}-\d{4}$"},
         "user": {"type": "string", "pattern": r"^\w{1,64}$"},
@@ -43,7 +43,7 @@ async fn patterns_that_compile_to_much_are_refused_with_the_limit() {
     assert_eq!(answer.status, 200, "{}", answer.text);
 }
 
-/// The largest tools that are taken, several times over, by clients that leave.
+/// The largest accepted tools, several times over, from clients that leave.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn abandoned_compilations_do_not_keep_others_waiting() {
     let service = std::sync::Arc::new(Service::new(&[]));
@@ -57,7 +57,7 @@ async fn abandoned_compilations_do_not_keep_others_waiting() {
         let tools: Vec<Value> = (0..50).map(|index| tool(index, &Value::Object(properties.clone()))).collect();
         asking(&tools)
     };
-    // A machine that does other things beside may be slow in any one round, but not in each.
+    // A machine with other load may be slow in any one round, but not in each.
     let mut rounds = Vec::new();
     for round in 0..10 {
         let clock = Instant::now();

@@ -32,14 +32,14 @@ async fn complete(service: &Service, body: &Value) -> Answer {
     service.post("/v1/chat/completions", body.to_string()).await
 }
 
-/// The answer, which must be one.
+/// The answer, which must be successful.
 #[track_caller]
 fn read(answer: &Answer) -> Value {
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.json()
 }
 
-/// `base` with these members, over its own.
+/// `base` with these members replaced or added.
 pub(super) fn with(base: &Value, members: &Value) -> Value {
     let mut body = base.clone();
     for (key, value) in members.as_object().expect("members") {
@@ -93,7 +93,7 @@ fn write_bank(service: &Service) {
     service.write("bank", "module.toml", settings);
 }
 
-/// A tool that no module knows.
+/// A tool that no module has.
 fn lights() -> Value {
     json!({"type": "function", "function": {
         "name": "set_lights", "description": "Switch the lights in a room on or off", "strict": true,
@@ -119,7 +119,7 @@ fn asking(modules: &[&str], chat: &Scripted) -> Service {
     Service::asking(modules, HttpOptions::default(), turns, vec![server])
 }
 
-/// What the request has for a service that asks a model server, whatever its module says.
+/// The request with a strategy that asks a model server, whatever its module says.
 fn by_tools(body: &Value) -> Value {
     with(body, &json!({"uptake": {"strategy": "tools"}}))
 }

@@ -1,4 +1,4 @@
-//! `response_format: json_schema`: the one object that a text says.
+//! `response_format: json_schema`: the single object in a text.
 
 use serde_json::{Value, json};
 use uptake::llm::scripted::Scripted;

@@ -1,4 +1,4 @@
-//! Which calls come back: those of functions that the request offers.
+//! Which calls are returned: those of functions that the request offers.
 
 use serde_json::{Value, json};
 use uptake::{http::ChatOptions, module::settings::ChatCalls};
@@ -35,12 +35,12 @@ async fn with_its_tool_a_call_comes_back_and_of_another_function_none() {
     };
     let properties =
         json!({"location": {"type": "string"}, "format": {"type": "string"}, "num_days": {"type": "integer"}});
-    // A call is wanted, however sure the words are without exemplars of the tool's own.
+    // A call is required, however certain the reading is without exemplars for the tool.
     let wanted = json!({"tool_choice": "required"});
     let own = with(&names("get_n_day_forecast", properties.clone()), &wanted);
     let own = read(&complete(&service, &own).await);
     assert_eq!(calls(&own).len(), 1, "{own}");
-    // Another function of that name: nothing of the module's comes under it.
+    // Another function of that name: no call of the module's function is returned under it.
     let other = json!({"location": {"type": "string"}, "station": {"type": "string"}});
     for body in [names("get_n_day_forecast", other), names("search_the_web", properties)] {
         let told = read(&complete(&service, &body).await);

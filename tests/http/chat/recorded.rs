@@ -1,4 +1,5 @@
-//! What real frontends sent in a real browser (`scripts/browser`), sent again: each message is answered as it was then.
+//! Requests recorded from real frontends in a real browser (`scripts/browser`), sent again: each gets the same answer
+//! as then.
 
 use std::{fs, sync::Arc};
 
@@ -21,7 +22,7 @@ use crate::{
     understand::local::embedder,
 };
 
-/// A stand-in for the shop, on a port of its own.
+/// A stand-in for the shop, on its own port.
 async fn shop() -> String {
     let directory = shipped().join("shoes");
     let name = ModuleName::new("shoes").expect("a name");
@@ -33,7 +34,7 @@ async fn shop() -> String {
     url
 }
 
-/// Before these model servers, if there are any.
+/// The service with these model servers, if there are any.
 async fn service(servers: Vec<Server>) -> Service {
     let options = ActionOptions {
         enabled: true,
@@ -55,7 +56,7 @@ async fn service(servers: Vec<Server>) -> Service {
     service
 }
 
-/// The words of an answer, streamed or not.
+/// The text of an answer, streamed or not.
 fn said(answer: &str) -> String {
     let words =
         |chunk: &Value, member: &str| chunk["choices"][0][member]["content"].as_str().unwrap_or_default().to_owned();
@@ -66,7 +67,7 @@ fn said(answer: &str) -> String {
     chunks.map(|chunk| words(&serde_json::from_str(chunk).expect("JSON"), "delta")).collect()
 }
 
-/// Sends the exchanges of a file again; how many of them there were.
+/// Sends the exchanges of a file again; returns their number.
 async fn replayed(service: &Service, file: &str) -> usize {
     let number = Regex::new("[A-Z]{2}[0-9]{4,6}|[0-9]+ pairs").expect("a pattern");
     let text = fs::read_to_string(fixture("frontends").join(file)).expect("a file");
@@ -74,7 +75,7 @@ async fn replayed(service: &Service, file: &str) -> usize {
     for line in text.lines() {
         let exchange: Value = serde_json::from_str(line).expect("JSON");
         let mut body = exchange["body"].clone();
-        // Those that come with every message are written once.
+        // Tools that come with every message are recorded once.
         match body.get("tools") {
             Some(Value::String(_)) => body["tools"] = tools.clone(),
             Some(own) => tools = own.clone(),
@@ -112,7 +113,7 @@ async fn frontends_are_answered_as_in_the_browser() {
     }
 }
 
-/// What the model server said then, it says again: nobody else says it, and it says nothing else.
+/// The model server repeats its recorded texts, and says nothing else.
 #[tokio::test]
 async fn in_front_of_a_model_server_as_well() {
     let file = "open-webui-front.jsonl";
@@ -122,7 +123,7 @@ async fn in_front_of_a_model_server_as_well() {
     let said: Vec<String> = spoken.map(|exchange| exchange["said"].as_str().unwrap_or_default().to_owned()).collect();
     assert!(said.len() >= 3, "{said:?}");
     let chat = said.iter().fold(Scripted::new(), |chat, words| {
-        // What is still asked stands behind the words, in a line of its own.
+        // The pending question follows the words, on a line of its own.
         chat.say(words.split('\n').next().unwrap_or_default())
     });
     let service = service(vec![Server::new(Arc::new(chat.clone()))]).await;

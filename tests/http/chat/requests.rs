@@ -1,4 +1,4 @@
-//! What is refused, by name, and what is taken without effect.
+//! What is refused, with the member's name, and what is accepted without effect.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -162,7 +162,7 @@ async fn members_of_our_own_count() {
     }
 }
 
-/// What requests are made of, in all the wrong places.
+/// The pieces of requests, in all the wrong places.
 fn any_value() -> impl Strategy<Value = Value> {
     let words = [
         "user",

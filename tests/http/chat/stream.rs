@@ -1,4 +1,4 @@
-//! Answers in pieces, and what becomes of those that fail or that nobody waits for.
+//! Streamed answers, including those that fail or whose client leaves.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -25,7 +25,7 @@ fn chunks(events: &[String]) -> Vec<Value> {
     events.iter().filter(|event| *event != "[DONE]").map(|event| serde_json::from_str(event).expect("JSON")).collect()
 }
 
-/// Without what differs from one answer to the next, and without our own details.
+/// Without what differs between answers, and without our own details.
 fn redacted(mut chunk: Value) -> Value {
     chunk["id"] = json!("chatcmpl-*");
     chunk["created"] = json!(0);
@@ -88,7 +88,7 @@ async fn every_kind_of_answer_in_pieces() {
     golden("tests/fixtures/chat-stream.txt", &text);
 }
 
-/// Fails when it is told to.
+/// Fails when notified.
 pub(crate) struct Late(pub(crate) Arc<Notify>);
 
 impl ChatModel for Late {
@@ -163,12 +163,12 @@ async fn a_client_that_leaves_stops_its_work() {
     let service = Service::asking(&["weather"], options, UnderstandOptions::default(), vec![server]);
     let mut body = service.open(streaming(&asking_weather(SEATTLE))).await.into_body().into_data_stream();
     assert!(body.next().await.is_some(), "it has begun");
-    // The turn still runs: it holds the only permit.
+    // The turn is still running: it holds the only permit.
     assert_eq!(complete(&service, &asking_weather(SEATTLE)).await.status, 429);
     drop(body);
     assert_eq!(complete(&service, &asking_weather(SEATTLE)).await.status, 200);
 
-    // The same of a request that is answered in one piece.
+    // The same for a request that is answered in one piece.
     let waiting = service.open(streaming(&with(&asking_weather(SEATTLE), &json!({"stream": false}))));
     assert!(tokio::time::timeout(std::time::Duration::from_millis(100), waiting).await.is_err());
     assert_eq!(complete(&service, &asking_weather(SEATTLE)).await.status, 200);

@@ -1,4 +1,4 @@
-//! The request's own tools: locally, by a model server, and kept.
+//! The request's own tools: locally, with a model server, and cached.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ async fn by_a_model_server() {
     assert!(prompt.contains("You run a house.") && !prompt.contains("<|im_end|>"), "{prompt}");
 }
 
-/// What is not found surely enough may have been said all the same.
+/// A value that is not found with enough certainty may have been said all the same.
 #[tokio::test]
 async fn a_model_server_is_asked_for_what_cannot_be_found_locally() {
     let chat = Scripted::new().call("get_weather", "{\"city\":\"Paris\"}");
@@ -63,13 +63,14 @@ async fn a_model_server_is_asked_for_what_cannot_be_found_locally() {
     let completion = read(&complete(&asking(0.99), &body).await);
     assert_eq!(calls(&completion), [("get_weather".to_owned(), json!({"city": "Paris"}))], "{completion}");
     assert_eq!(chat.requests().len(), 1);
-    // Where all could be found, nobody is asked.
+    // If everything was found, the model server is not asked.
     let body = with(&asking_lights(KITCHEN), &json!({"tools": [lights()]}));
     let completion = read(&complete(&asking(0.65), &body).await);
     assert_eq!((calls(&completion).as_slice(), chat.requests().len()), (off().as_slice(), 1), "{completion}");
 }
 
-/// `get_weather(city: str)`, as a library makes it of a function: the text is found, or asked for, and never made up.
+/// `get_weather(city: str)`, as a library derives it from a function: the text is found, or asked for, and never made
+/// up.
 #[tokio::test]
 async fn a_text_that_nothing_describes_is_found_or_asked_for() {
     let service = Service::shipping(&[], local::embedder().await);
@@ -100,7 +101,7 @@ async fn a_text_that_nothing_describes_is_found_or_asked_for() {
     assert!(found >= 8, "{found} of 16 are found");
 }
 
-/// Words that may be a value that was not read are not passed over.
+/// Words that may be an unread value are not ignored.
 #[tokio::test]
 async fn an_optional_text_is_not_dropped() {
     let service = Service::shipping(&[], local::embedder().await);
@@ -143,7 +144,7 @@ async fn what_a_module_knows_of_a_tool_is_used_and_its_other_functions_are_not()
     assert_eq!(calls(&completion), expected, "{completion}");
     assert_eq!(completion["uptake"]["calls"][0]["slots"]["location"]["recognizer"], "city");
 
-    // The module's own function is not among the tools: nothing else of it may be called.
+    // The module's own function is not among the tools, so nothing else of the module may be called.
     let now = with(&body, &json!({"messages": user("what is the weather like in seattle right now")}));
     let completion = read(&complete(&service, &now).await);
     for candidate in completion["uptake"]["candidates"].as_array().expect("candidates") {
@@ -174,7 +175,7 @@ async fn the_same_tools_are_compiled_once() {
     assert_ne!(known, many[0]);
 }
 
-/// Whatever a model server answers, in whatever words.
+/// Any answer of a model server.
 fn anything() -> impl Strategy<Value = ChatReply> {
     let name = prop_oneof![
         Just("set_lights".to_owned()),

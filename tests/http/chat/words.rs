@@ -1,4 +1,4 @@
-//! An answer that makes no call says something.
+//! An answer without a call has a text.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn content(completion: &Value) -> &str {
     completion["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("no words: {completion}"))
 }
 
-/// The answer after these results of the calls that `body` comes to, in order.
+/// The answer after these results of the calls for `body`, in order.
 async fn after(service: &Service, body: &Value, results: &[&str]) -> Value {
     let message = read(&complete(service, body).await)["choices"][0]["message"].clone();
     let ids: Vec<Value> =

@@ -1,4 +1,4 @@
-//! An utterance is analysed once, whatever the conversation makes of it.
+//! An utterance is analysed once, whatever happens in the conversation.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use crate::{
     understand::local::embedder,
 };
 
-/// Every dialogue of a shipped module, over HTTP with a session: one call of the embedder for each utterance.
+/// Every dialogue of a shipped module, over HTTP with a session: one embedder call for each utterance.
 #[tokio::test]
 async fn each_utterance_is_embedded_once() {
     for module in ["shoes", "restaurant", "banking", "weather", "petstore", "delivery"] {

@@ -1,4 +1,4 @@
-//! States and ids that nobody but a stranger would send.
+//! States and ids that only an attacker would send.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ async fn members_that_exclude_each_other_are_named() {
     }
 }
 
-/// What members are made of, in all the wrong places.
+/// The pieces of members, in all the wrong places.
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -123,7 +123,7 @@ fn no_state_or_id_is_a_failure_of_ours() {
     });
 }
 
-/// Whoever has the state of a question has one yes, and not two.
+/// The state of a question can be confirmed once, and not twice.
 #[tokio::test]
 async fn a_confirmation_is_not_replayed() {
     let service = Service::keeping(&["weather"], crate::support::embedder(), keeping("memory:", &signing()));
@@ -135,7 +135,7 @@ async fn a_confirmation_is_not_replayed() {
     let asked = read(&say("what is the current weather in Seattle, in celsius?", &Value::Null).await);
     assert_eq!(asked["uptake"]["outcome"], "ask", "{asked}");
     let state = &asked["uptake"]["state"];
-    // Other answers may be given as often as somebody goes back.
+    // Other answers may be given any number of times.
     for _ in 0..2 {
         assert_eq!(read(&say("no, forget it", state).await)["uptake"]["outcome"], "cancelled");
     }
@@ -145,7 +145,7 @@ async fn a_confirmation_is_not_replayed() {
         let (status, _, code, param) = say("yes", state).await.error();
         assert_eq!((status, code.as_str(), param.as_deref()), (400, "invalid_state", Some("state")));
     }
-    // Many at once: one of them is the first.
+    // Of many at once, one is the first.
     let asked = read(&say("what is the current weather in Seattle, in celsius?", &Value::Null).await);
     let many = (0..8).map(|_| say("yes", &asked["uptake"]["state"]));
     let answers = futures::future::join_all(many).await;

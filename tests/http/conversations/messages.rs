@@ -1,4 +1,4 @@
-//! Conversations of chat completions: from an echoed state, a session, or the messages alone.
+//! Chat completion conversations: from an echoed state, a session, or the messages alone.
 
 use std::sync::{
     Arc,
@@ -19,7 +19,7 @@ fn person(text: &str) -> Value {
     json!({"role": "user", "content": text})
 }
 
-/// What the client adds to its messages: the answer, and for each call a result.
+/// What the client adds to its messages: the answer, and a result for each call.
 fn answered(completion: &Value) -> Vec<Value> {
     let message = completion["choices"][0]["message"].clone();
     let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
@@ -27,7 +27,7 @@ fn answered(completion: &Value) -> Vec<Value> {
     std::iter::once(message.clone()).chain(results).collect()
 }
 
-/// The whole dialogue, with all messages each time, or the last one alone.
+/// The whole dialogue, with all messages each time, or only the last one.
 async fn talk(service: &Service, is_whole: bool, members: impl Fn(&Value) -> Value) -> Vec<(String, Value)> {
     let (mut messages, mut last, mut made) = (Vec::new(), Value::Null, Vec::new());
     for said in SHOES {
@@ -55,7 +55,7 @@ async fn a_service_without_memory_reads_the_messages_anew() {
     is_the_order(&talk(&shop(keeping("memory:", &forgetful)).await, true, |_| json!({})).await);
 }
 
-/// Counts how often the embedder is asked.
+/// Counts the embedder calls.
 pub(super) struct Counting {
     inner: SharedEmbedder,
     pub(super) count: AtomicUsize,
@@ -83,7 +83,7 @@ impl Embedder for Counting {
     }
 }
 
-/// A request costs what its own turn does if the one before was answered here, and the whole conversation if not.
+/// A request costs only its own turn if the previous one was answered here, and the whole conversation if not.
 #[tokio::test]
 async fn only_what_is_new_is_understood() {
     let counting = Arc::new(Counting::new(embedder().await));
@@ -111,7 +111,7 @@ async fn only_what_is_new_is_understood() {
         messages.extend(answered(&last));
         costs.push((cost[0], cost[1]));
     }
-    // The first request builds the module's index, too. From then on the cold one pays for all turns before.
+    // The first request also builds the module's index. From then on the cold service pays for all earlier turns.
     let (warm, cold): (Vec<usize>, Vec<usize>) = costs[1..].iter().copied().unzip();
     assert!(cold.windows(2).all(|pair| pair[0] < pair[1]), "{costs:?}");
     let mut before = 0;
@@ -162,7 +162,7 @@ async fn a_stream_tells_how_the_conversation_goes_on() {
     assert_eq!(service.get("/v1/sessions/order-1").await.json()["turn"], 1);
 }
 
-/// Long messages are not each understood again, and what is kept of the turn before changes nothing of it.
+/// Long messages are not understood again, and the cached state of the previous turn does not change that.
 #[tokio::test]
 async fn long_earlier_messages_are_only_heard() {
     let counting = Arc::new(Counting::new(embedder().await));

@@ -1,5 +1,5 @@
-//! Conversations over several requests: the same dialogue by every way of keeping its state, and what each way must not
-//! do.
+//! Conversations over several requests: the same dialogue with every way of keeping its state, and what each way must
+//! not do.
 
 mod embedding;
 mod hostile;
@@ -21,7 +21,7 @@ use crate::{
     understand::local::embedder,
 };
 
-/// From a greeting to the complete order, piece by piece, with a digression, a slot left out and a correction.
+/// From a greeting to the complete order, piece by piece, with a digression, an omitted slot and a correction.
 const SHOES: [&str; 13] = [
     "hello, I'm Jane!",
     "I'd like to order new sneakers",
@@ -51,7 +51,7 @@ async fn shop(conversations: Conversations) -> Service {
     Service::keeping(&["shoes"], embedder().await, conversations)
 }
 
-/// One utterance to `/v1/predict`, with these members beside it.
+/// One utterance to `/v1/predict`, with these additional members.
 async fn predict(service: &Service, utterance: &str, members: Value) -> Answer {
     let mut body = json!({"utterance": utterance, "now": "2026-03-02T09:00:00Z", "strategy": "local"});
     body.as_object_mut().expect("an object").extend(members.as_object().cloned().unwrap_or_default());
@@ -75,7 +75,7 @@ fn calls(completion: &Value) -> Vec<(String, Value)> {
     calls.iter().map(read).collect()
 }
 
-/// What the dialogue comes to: the calls of all its answers.
+/// The result of the dialogue: the calls of all its answers.
 #[track_caller]
 fn is_the_order(made: &[(String, Value)]) {
     let names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
@@ -125,7 +125,7 @@ async fn a_session_carries_an_order_to_its_call() {
     assert!(revisions.windows(2).all(|pair| pair[0] < pair[1]), "{revisions:?}");
 }
 
-/// The state may come from any earlier answer: nothing is kept but what is sent.
+/// The state may come from any earlier answer, because everything is in the state.
 #[tokio::test]
 async fn an_echoed_state_can_be_gone_back_to() {
     let service = shop(keeping("memory:", &ConversationOptions::default())).await;
@@ -159,7 +159,7 @@ async fn one_language_is_asked_in() {
     }
 }
 
-/// Members of our own of a chat completion.
+/// Our own members of a chat completion.
 fn own(members: &Value) -> Map<String, Value> {
     let mut own =
         Map::from_iter([("now".to_owned(), json!("2026-03-02T09:00:00Z")), ("strategy".to_owned(), json!("local"))]);

@@ -1,4 +1,4 @@
-//! Sessions: read, watched, observed, deleted, expired, restarted, and wanted by two at once.
+//! Sessions: read, watched, observed, deleted, expired, restarted, and used by two at once.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use uptake::{
 use super::{SHOES, calls, is_the_order, keeping, predict, read, shop};
 use crate::support::{Answer, Service, log::Log};
 
-/// Until something that never comes fails the test.
+/// Waiting this long for something fails the test.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn in_file(directory: &TempDir) -> Conversations {
@@ -47,7 +47,7 @@ async fn observe(service: &Service, members: Value) -> Answer {
     service.post("/v1/sessions/a/observe", body.to_string()).await
 }
 
-/// The session when all that was observed is read.
+/// The session once all observed utterances are read.
 async fn settled(service: &Service) -> Value {
     timeout(PATIENCE, service.app.observed()).await.expect("all is read");
     read(&service.get("/v1/sessions/a").await)
@@ -125,7 +125,8 @@ async fn a_turn_may_say_which_state_it_speaks_of() {
     assert_eq!(unborn.error().0, 409);
 }
 
-/// In one process turns wait for each other; between two, the slower one is done again, or refused. None is lost.
+/// In one process turns wait for each other; of two processes, the slower one's turn is repeated, or refused. None is
+/// lost.
 #[tokio::test]
 async fn turns_at_once_are_all_there_or_told_so() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -241,7 +242,7 @@ async fn what_is_wrong_with_an_observation_is_told_at_once() {
 async fn too_much_to_observe_is_refused() {
     let few = ConversationOptions { max_pending: 2, ..ConversationOptions::default() };
     let service = shop(keeping("memory:", &few)).await;
-    // The first builds the module's index; the rest comes before anything of it is read.
+    // The first one builds the module's index; the others arrive before any of them is read.
     observe(&service, json!({"utterance": "hello"})).await;
     settled(&service).await;
     let answers = futures::future::join_all((0..6).map(|_| observe(&service, json!({"utterance": "hello"})))).await;
@@ -285,7 +286,7 @@ async fn a_session_can_be_watched_to_its_end() {
     observe(&service, json!({"utterance": "sneakers"})).await;
     let (_, third) = next().await.expect("an event");
     assert_eq!(third, settled(&service).await);
-    // What cannot be understood is told, since nobody waits for an answer.
+    // A failure to understand is an event, since no client waits for an answer.
     observe(&service, json!({"utterance": "size 9", "strategy": "tools"})).await;
     let (name, error) = next().await.expect("an event");
     assert_eq!((name.as_str(), &error["error"]["code"]), ("error", &json!("invalid_value")));
@@ -311,7 +312,7 @@ async fn the_log_tells_of_turns_and_not_of_words() {
         let writer = log.clone();
         tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_ansi(false).with_writer(writer).finish()
     };
-    // Where there is but one, a thread without it can switch off what it would be told.
+    // With a single dispatcher, a thread without it could switch off events for this one.
     let _other = tracing::Dispatch::new(to(&Log::default()));
     let subscriber = to(&log);
     let _logged = tracing::subscriber::set_default(subscriber);

@@ -21,7 +21,7 @@ async fn bodies_that_are_none_are_refused() {
     assert_eq!(service.post("/v1/responses", deep).await.error().0, 400);
 }
 
-/// Thousands of items, of references and of tools cost what they weigh.
+/// Thousands of items, references and tools cost in proportion to their size.
 #[tokio::test]
 async fn much_of_one_kind_is_answered_or_refused() {
     let service = Service::new(&["weather"]);
@@ -45,7 +45,7 @@ async fn much_of_one_kind_is_answered_or_refused() {
     assert!(response["uptake"]["notes"].as_array().is_some_and(|notes| notes.len() < 100), "{response}");
 }
 
-/// Few bytes that refer to many count as those many.
+/// A few bytes that refer to many count as many.
 #[tokio::test]
 async fn references_bring_no_more_than_a_body_may() {
     let service = Service::with(&["weather"], HttpOptions { body_bytes: 100_000, ..HttpOptions::default() });
@@ -54,7 +54,7 @@ async fn references_bring_no_more_than_a_body_may() {
     let digits = first["id"].as_str().and_then(|id| id.strip_prefix("resp_")).expect("an id");
     let referring = |times: usize| {
         let one = json!({"type": "item_reference", "id": "long"});
-        // By the last one it is known which response has them.
+        // The last one determines which response has them.
         let last = json!({"type": "item_reference", "id": format!("msg_{digits}00")});
         let said = json!({"role": "user", "content": SEATTLE});
         let items: Vec<Value> = vec![one; times].into_iter().chain([last, said]).collect();
@@ -104,7 +104,7 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whatever a member holds, it is answered, or the member is named.
+/// Whatever a member contains, the request is answered, or the member is named.
 #[test]
 fn no_member_breaks_it() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

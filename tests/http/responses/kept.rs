@@ -1,4 +1,4 @@
-//! Responses that are kept: gone on from, referred to, read, forgotten, and those that are not kept.
+//! Kept responses: continued, referred to, read, deleted; and responses that are not kept.
 
 use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn keeping(sessions: &SessionOptions) -> Service {
     Service::made(&fixture("modules"), &["weather"], embedder(), options, turns, Vec::new(), conversations)
 }
 
-/// A form is filled over several responses, and a response can be gone on from more than once.
+/// A form is filled over several responses, and a response can be continued more than once.
 #[tokio::test]
 async fn a_conversation_goes_on_from_a_response() {
     let service = Service::new(&["weather"]);
@@ -69,7 +69,7 @@ async fn with_store_false_nothing_is_kept() {
     assert_eq!(service.get(&format!("/v1/responses/{}", id(&response))).await.error().0, 404);
     let answer = respond(&service, &after(&response, &output(&response, "ok"))).await;
     assert_eq!(answer.error().2, "previous_response_not_found");
-    // The conversation that it goes on from is left as it was.
+    // The conversation that it continues is unchanged.
     let kept = read(&respond(&service, &asking(&json!(SEATTLE))).await);
     let told = with(&after(&kept, &output(&kept, "Cold: 3 degrees.")), &json!({"store": false}));
     assert_eq!(said(&read(&respond(&service, &told).await)), "Cold: 3 degrees.");
@@ -91,7 +91,7 @@ async fn a_response_is_read_and_forgotten() {
         assert_eq!((status, code.as_str(), param.as_deref()), (404, "response_not_found", Some("id")));
     }
     assert_eq!(respond(&service, &after(&first, &json!("hello"))).await.error().0, 400);
-    // What went on from it has its own conversation.
+    // Its continuation has a conversation of its own.
     assert!(!calls(&read(&respond(&service, &after(&second, &json!("and in San Francisco?"))).await)).is_empty());
     for odd in ["1", "resp_%2F", "..%2F..%2Fetc", "%FF", &"x".repeat(2_000)] {
         assert!([400, 404].contains(&service.get(&format!("/v1/responses/{odd}")).await.error().0), "{odd}");
@@ -112,7 +112,7 @@ async fn responses_and_sessions_are_apart() {
     assert_eq!(read(&service.get(&format!("/v1/responses/{}", id(&response))).await)["id"], response["id"]);
 }
 
-/// So the AI SDK refers to what was said.
+/// The AI SDK refers to earlier items like this.
 #[tokio::test]
 async fn items_of_kept_responses_are_referred_to() {
     let service = Service::new(&["weather"]);
@@ -153,8 +153,8 @@ async fn what_cannot_be_kept_is_answered_all_the_same() {
     }
 }
 
-/// What a module calls sensitive lies nowhere as it was said, and can be gone on from all the same; after the next start only
-/// with a key.
+/// Values that a module marks as sensitive are never stored plain, and the conversation can be continued all the same;
+/// after a restart only with a key.
 #[tokio::test]
 async fn sensitive_words_are_in_no_file() {
     let key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";

@@ -17,7 +17,7 @@ async fn respond(service: &Service, body: &Value) -> Answer {
     service.post("/v1/responses", body.to_string()).await
 }
 
-/// The response, which must be one, and whole.
+/// The response, which must be successful and complete.
 #[track_caller]
 fn read(answer: &Answer) -> Value {
     assert_eq!(answer.status, 200, "{}", answer.text);
@@ -31,7 +31,7 @@ fn asking(input: &Value) -> Value {
     json!({"model": "weather", "input": input})
 }
 
-/// Going on from this response.
+/// A request that continues this response.
 fn after(response: &Value, input: &Value) -> Value {
     with(&asking(input), &json!({"previous_response_id": response["id"]}))
 }
@@ -62,7 +62,7 @@ fn output(response: &Value, text: &str) -> Value {
     json!([{"type": "function_call_output", "call_id": response["output"][0]["call_id"], "output": text}])
 }
 
-/// A tool that no module knows.
+/// A tool that no module has.
 fn lights() -> Value {
     json!({
         "type": "function", "name": "set_lights", "description": "Switch the lights in a room on or off", "strict": true,

@@ -1,4 +1,4 @@
-//! What is refused, by the name that it has here.
+//! What is refused, with the member's name in this API.
 
 use serde_json::{Value, json};
 
@@ -117,7 +117,7 @@ async fn what_is_wrong_is_named() {
     assert_eq!((unknown.error().0, unknown.error().2.as_str()), (404, "model_not_found"));
 }
 
-/// What is wrong with what came before is the fault of the response that is gone on from.
+/// Faults in the earlier conversation are attributed to the continued response.
 #[tokio::test]
 async fn faults_of_what_came_before_name_the_response() {
     let service = Service::new(&["weather"]);

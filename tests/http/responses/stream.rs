@@ -1,4 +1,4 @@
-//! A response in events: their order, and what becomes of one that fails.
+//! A response as events: their order, and the events of a failing one.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{
     support::{Service, golden, json_request},
 };
 
-/// The events, each under the name that it has.
+/// The events, each with its name.
 #[track_caller]
 fn events(text: &str) -> Vec<Value> {
     let blocks = text.split("\n\n").filter(|event| !event.is_empty() && !event.starts_with(':'));
@@ -34,7 +34,7 @@ fn events(text: &str) -> Vec<Value> {
     blocks.map(read).collect()
 }
 
-/// Without what differs from one answer to the next, and without our own details.
+/// Without what differs between answers, and without our own details.
 fn redacted(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(redacted),
@@ -54,7 +54,7 @@ fn redacted(value: &mut Value) {
     }
 }
 
-/// What holds of every stream that ends well.
+/// Holds for every stream that ends well.
 #[track_caller]
 fn is_whole(events: &[Value], what: &str) {
     let kinds: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
@@ -124,7 +124,7 @@ async fn every_kind_of_response_in_events() {
     golden("tests/fixtures/responses-stream.txt", &text);
 }
 
-/// What was streamed is kept, and gone on from.
+/// A streamed response is kept, and can be continued.
 #[tokio::test]
 async fn a_stream_is_gone_on_from() {
     let service = Service::new(&["weather"]);
@@ -135,7 +135,7 @@ async fn a_stream_is_gone_on_from() {
     assert_eq!(second["output"][0]["name"], "get_current_weather", "{second}");
 }
 
-/// Words of a model server come while they are written, and are said once.
+/// Text of a model server is sent while it is being written, and only once.
 #[tokio::test]
 async fn words_are_told_while_they_are_written() {
     for (pieces, ends_well) in [(&HELLO[..], true), (&HELLO[..1], false)] {

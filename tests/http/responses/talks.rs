@@ -1,4 +1,4 @@
-//! What comes of a text and of items, and of calls.
+//! The results of texts, items, and calls.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ async fn a_question_is_a_message() {
     assert_eq!((&response["uptake"]["outcome"], calls(&response).len()), (&json!("ask"), 0));
 }
 
-/// All that a client may send for one conversation.
+/// Everything that a client may send for one conversation.
 #[tokio::test]
 async fn items_are_the_conversation() {
     let service = Service::new(&["weather"]);
@@ -71,7 +71,7 @@ async fn items_are_the_conversation() {
     }
 }
 
-/// A call, what it came to, and the words for it: with the items sent back, and with the response named.
+/// A call, its result, and the text about it: with the items sent back, and with the response named.
 #[tokio::test]
 async fn a_call_is_told_in_words_when_its_output_is_there() {
     let service = Service::new(&["weather"]);
@@ -85,7 +85,7 @@ async fn a_call_is_told_in_words_when_its_output_is_there() {
     let parts = json!([{"type": "function_call_output", "call_id": told[0]["call_id"],
         "output": [{"type": "input_text", "text": "Cold: 3 degrees."}]}]);
     assert_eq!(said(&read(&respond(&service, &after(&first, &parts)).await)), "Cold: 3 degrees.");
-    // The next thing that is said is understood after it.
+    // The next utterance is understood in its context.
     let next = read(&respond(&service, &after(&by_id, &json!("and in San Francisco?"))).await);
     let (name, arguments) = calls(&next).remove(0);
     assert_eq!((name.as_str(), &arguments["location"]), ("get_n_day_forecast", &json!("San Francisco, CA")), "{next}");
@@ -103,7 +103,7 @@ async fn tools_of_the_request_are_called() {
     assert_eq!(response["tools"], json!([lights()]));
     let one = read(&respond(&service, &with(&own, &json!({"parallel_tool_calls": false}))).await);
     assert_eq!((calls(&one), &one["parallel_tool_calls"]), (vec![light("kitchen", "off")], &json!(false)));
-    // What was not called yet comes after the result of what was.
+    // A pending call comes after the result of the previous one.
     let rest = with(
         &own,
         &json!({"parallel_tool_calls": false, "previous_response_id": one["id"],
@@ -151,7 +151,7 @@ async fn what_is_only_to_be_echoed_comes_back() {
     assert_eq!((&response["instructions"], &response["metadata"]), (&json!("Be brief."), &json!({"order": "7"})));
 }
 
-/// A call without an offered tool is told in words, as in chat completions.
+/// A call whose tool is not offered is told in words, as in chat completions.
 #[tokio::test]
 async fn a_call_that_nobody_makes_is_told() {
     let service = Service::new(&["weather"]);

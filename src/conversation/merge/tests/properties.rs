@@ -1,4 +1,4 @@
-//! What must hold of merging, whatever was said: against a model that keeps nothing but nested JSON, and by itself.
+//! Properties of merging: compared with a model that is only nested JSON, and by itself.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ const SIZES: [&str; 3] = ["small", "medium", "large"];
 const COLORS: [&str; 4] = ["red", "blue", "green", "pink"];
 const EXTRAS: [&str; 3] = ["cheese", "ice", "bacon"];
 
-/// What somebody does to an order.
+/// What a person does to an order.
 #[derive(Debug, Clone)]
 enum Op {
-    /// Surely, or not.
+    /// With certainty, or without.
     Say {
         place: usize,
         value: u8,
@@ -48,7 +48,7 @@ enum Op {
     DropDish(usize),
     DropDishAt(usize),
     RuleOutDish(usize),
-    /// "large", where the size of this one was asked for.
+    /// "large", after a question about the size of this dish.
     AnswerSize {
         dish: usize,
         size: usize,
@@ -96,7 +96,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A value of this plain place.
+/// A value for this plain place.
 fn plain(place: usize, value: u8) -> Value {
     match PLAIN[place] {
         "/size" => json!(7 + value),
@@ -241,7 +241,7 @@ impl Model {
         }
     }
 
-    /// The one that agrees best of those with this name, else a new one.
+    /// Of the dishes with this name the one that agrees best, or else a new one.
     fn dish(&mut self, name: &'static str, quantity: Option<u64>, size: Option<usize>, extra: Option<usize>) {
         let size = size.map(|size| SIZES[size]);
         let fit = |dish: &Dish| {
@@ -264,7 +264,7 @@ impl Model {
         dish.touched = self.turn;
     }
 
-    /// The dish that was spoken of last, if it is one.
+    /// The dish that was last spoken of, if it is a single one.
     fn last(&self) -> Option<usize> {
         let latest = self.dishes.iter().map(|dish| dish.touched).max()?;
         let mut last = (0..self.dishes.len()).filter(|at| self.dishes[*at].touched == latest);
@@ -305,7 +305,7 @@ impl Dish {
     }
 }
 
-/// Something that nobody asks for, or says where there is nothing to speak of.
+/// Excludes operations on things that do not exist.
 fn makes_sense(op: &Op, model: &Model) -> bool {
     match op {
         Op::AnswerSize { dish, .. } => *dish < model.dishes.len(),
@@ -397,14 +397,14 @@ fn any_said() -> impl Strategy<Value = Said> {
     })
 }
 
-/// Whatever a client sends.
+/// Any form that a client might send.
 fn any_form() -> impl Strategy<Value = Form> {
     let skipped = vec(select(vec!["size".to_owned(), "who.city".to_owned()]), 0..2);
     (vec(any_filled(), 0..8), vec(any_filled(), 0..3), vec(any_aside(), 0..3), skipped)
         .prop_map(|(slots, excluded, aside, skipped)| Form { slots, excluded, aside, skipped, ..Form::new("order", 1) })
 }
 
-/// No place twice, none within another, and no gap in any array.
+/// No place occurs twice or within another, and no array has a gap.
 fn assert_well(form: &Form) -> Result<(), TestCaseError> {
     let places: Vec<Place> = form.slots.iter().filter_map(|filled| Place::of(&filled.pointer)).collect();
     prop_assert_eq!(places.len(), form.slots.len());
@@ -422,7 +422,7 @@ fn assert_well(form: &Form) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// All values by their slot: what does not depend on the numbers of items.
+/// All values by slot, independent of item numbers.
 fn held(form: &Form) -> Vec<String> {
     let one = |filled: &SlotValue| format!("{}={}", SlotPath::of_pointer(&filled.pointer), filled.value);
     let mut all: Vec<String> = form.slots.iter().map(one).collect();
@@ -433,7 +433,7 @@ fn held(form: &Form) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Filling, correcting, removing, ruling out, and which item is meant.
+    /// Filling, correcting, removing, ruling out, and choosing the item.
     #[test]
     fn a_form_is_what_a_simple_model_says(ops in vec(op(), 1..24)) {
         let (mut talk, mut model) = (Talk::new(), Model::default());
@@ -448,7 +448,7 @@ proptest! {
         }
     }
 
-    /// Whatever is in a state and whatever is said: a form that is well, and no value that was in neither.
+    /// For any state and utterance: the form is well-formed, and every value comes from one of the two.
     #[test]
     fn merging_is_total_and_invents_nothing(form in any_form(), said in any_said()) {
         let Merged { form: after, declined, .. } = merged(&order(), &form, &said);
@@ -461,7 +461,7 @@ proptest! {
         prop_assert!(declined.iter().all(|filled| said.values.iter().any(|value| value.value == filled.value)));
         prop_assert!(after.excluded.len() <= form.excluded.len() + said.excluded.len());
         prop_assert!(after.aside.len() <= form.aside.len() + said.invalid.len());
-        // What is aside or ruled out is of items that are there, or of none.
+        // Aside and ruled-out values belong to existing items, or to none.
         let draft = Draft::of(&after, &[]);
         let pointers = |form: &Form| -> Vec<String> {
             let aside = form.aside.iter().map(|aside| aside.pointer.clone());
@@ -519,11 +519,11 @@ proptest! {
         assert_well(&after)?;
     }
 
-    /// Said twice is said once, unless it is said to be another one. Which item is meant without a name may be clear
-    /// only once.
+    /// Saying something twice is like saying it once, unless it is another one. Without a name, the item may be clear
+    /// only the first time.
     #[test]
     fn saying_it_again_changes_nothing(form in form(), op in op(), other in any_said()) {
-        // Another item has the number then, or is asked for again.
+        // The number may belong to another item by then, or the question is asked again.
         let is_there = |dish: usize| form.slots.iter().any(|filled| is_within(&filled.pointer, &format!("/dishes/{dish}")));
         prop_assume!(match op {
             Op::DropDishAt(_) => false,
@@ -539,7 +539,7 @@ proptest! {
         };
         said.values.extend(other.values.into_iter().filter(|filled| is_single(&filled.pointer)));
         said.invalid.extend(other.invalid.into_iter().filter(|aside| is_single(&aside.pointer)));
-        // One utterance does not say both of one slot, and what nobody said fills a gap whenever there is one.
+        // An utterance does not give both kinds for one slot, and silent values fill every gap there is.
         let faulty: Vec<SlotPath> = said.invalid.iter().map(|aside| SlotPath::of_pointer(&aside.pointer)).collect();
         said.values.retain(|filled| {
             filled.from == Source::Said && !faulty.contains(&SlotPath::of_pointer(&filled.pointer))
@@ -554,7 +554,7 @@ proptest! {
         prop_assert!(!twice.is_changed);
     }
 
-    /// Values of different places, or of items with different names, may be said in any order.
+    /// Values for different places, or for items with different names, may be said in any order.
     #[test]
     fn independent_values_come_in_any_order(
         form in form(), ops in vec((0..PLAIN.len(), 0..3_u8), 1..6), names in vec((0..NAMES.len(), 1..5_u64), 0..4), seed in any::<u64>(),

@@ -1,4 +1,4 @@
-//! Expectations against turns that are made by hand.
+//! Expectations compared with hand-made turns.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ fn filled(pointer: &str, value: Value) -> SlotValue {
     }
 }
 
-/// A state in which an order has these values.
+/// A state with these values of an order.
 fn ordering(values: &[(&str, Value)]) -> State {
     let mut state = State::new(&ModuleName::new("shop").unwrap());
     state.turn = 2;
@@ -198,7 +198,7 @@ fn a_call_has_what_is_expected_and_nothing_else() {
         3,
         "the city is in the form and not in the call, the pizza in the call and not expected"
     );
-    // A call is looked at, and not the form that is still open.
+    // The call is compared, and not the form that is still open.
     assert_eq!(found(json!({"absent": ["city", "dishes[].extras"]})), RIGHT);
     assert_eq!(found(json!({"absent": ["dishes[0]"]})).len(), 2);
     assert_eq!(found(json!({"pending": {"about": "missing", "question": "which"}})), RIGHT);

@@ -1,4 +1,4 @@
-//! What must hold of a dialogue, by name. Each check says what is wrong, or `None`.
+//! What must hold for a dialogue, by name. Each check returns what is wrong, or `None`.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(super) const CHECKS: [(&str, Check); 7] = [
     ("only a plain yes is consent", only_a_plain_yes),
 ];
 
-/// A call of what acts needs a request of its own, or a yes to a question about it.
+/// A call of an acting function needs a request of its own, or a yes to a question about it.
 fn acts_once(Trial { talk, .. }: &Trial, domain: &Domain<'_>) -> Option<String> {
     let mut may: BTreeMap<&str, bool> = BTreeMap::new();
     for exchange in &talk.exchanges {
@@ -51,8 +51,8 @@ fn acts_once(Trial { talk, .. }: &Trial, domain: &Domain<'_>) -> Option<String> 
     None
 }
 
-/// No words of a courtesy are a value, called or not. Those of an aside, which only sense tells from an answer, are in no
-/// call that was not read out and agreed to.
+/// No words of a courtesy become a value, called or not. Words of an aside, which only their meaning distinguishes from
+/// an answer, are in no call that was not read out and confirmed.
 fn no_courtesy_is_a_value(Trial { talk, .. }: &Trial, _: &Domain<'_>) -> Option<String> {
     let (mut matters, mut courtesies, mut asides) = (Vec::new(), Vec::new(), Vec::new());
     for Exchange { said, known, calls, .. } in &talk.exchanges {
@@ -92,7 +92,8 @@ fn courtesies_change_no_call(Trial { talk, plain }: &Trial, domain: &Domain<'_>)
     (!is_alike).then(|| format!("with courtesies{with}; without{without}; without:\n{}\nwith:", plain.transcript()))
 }
 
-/// The calls, but for those that read once more what was just read, and what a question about what was done looks up.
+/// The calls, except those that repeat the last reading call, and those that look up the answer to a question about
+/// what was done.
 fn changing<'t>(talk: &'t Talk, domain: &Domain<'_>) -> Vec<&'t Called> {
     let mut changing: Vec<&Called> = Vec::new();
     for Exchange { said, calls, .. } in &talk.exchanges {
@@ -137,7 +138,7 @@ fn yes_but_calls_nothing_old(Trial { talk, .. }: &Trial, _: &Domain<'_>) -> Opti
 }
 
 fn not_three_times(Trial { talk, .. }: &Trial, _: &Domain<'_>) -> Option<String> {
-    // An answer to a courtesy asks nothing; what was not understood is told in other words, too.
+    // The reply to a courtesy is not a question; a reply to something that was not understood must be reworded too.
     let is_asked = |exchange: &Exchange| exchange.question.is_some();
     let is_lost = |exchange: &Exchange| exchange.outcome == "no_match" && exchange.said.matter.is_some();
     let asks = |exchange: &Exchange| exchange.reply.clone().filter(|_| is_asked(exchange) || is_lost(exchange));
@@ -161,13 +162,13 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Without case and without signs, each word between spaces.
+/// Without case and signs, with each word between spaces.
 fn folded(text: &str) -> String {
     let words: String = text.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// True if `text` has `part` in it, as whole words where there are spaces between words.
+/// True if `text` contains `part`, as whole words in languages with spaces.
 fn holds(text: &str, part: &str) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && c < '\u{3000}');
     text.match_indices(part)

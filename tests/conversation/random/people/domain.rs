@@ -1,4 +1,4 @@
-//! The modules that people talk to: functions that act and functions that read, in each language.
+//! The modules that people talk to: acting and reading functions, in each language.
 
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use crate::support::Service;
 /// Modules for each language.
 pub(super) const VARIANTS: u64 = 6;
 
-/// A function: its name, whether it acts, and its slots, of which those with a question mark are optional.
+/// A function: its name, whether it acts, and its slots, where a question mark means optional.
 const FUNCTIONS: [(&str, bool, &[&str]); 9] = [
     ("transfer_money", true, &["amount", "recipient"]),
     ("order_item", true, &["item", "quantity", "customer"]),
@@ -26,7 +26,7 @@ pub(super) struct Function {
     pub(super) name: &'static str,
     pub(super) acts: bool,
     pub(super) confirm: bool,
-    /// With whether they are required.
+    /// Each with whether it is required.
     pub(super) slots: Vec<(&'static str, bool)>,
 }
 
@@ -76,7 +76,7 @@ impl<'w> Domain<'w> {
         values[rng.usize(..values.len())].clone()
     }
 
-    /// Puts the module where the service finds it. Where the service is to make the calls, they go to `url`.
+    /// Writes the module where the service finds it. If the service is to make the calls, they go to `url`.
     pub(super) fn write(&self, service: &Service, url: &str) {
         let schema = self.functions.iter().map(|function| self.schema(function)).collect();
         let exemplars: Map<String, Value> =

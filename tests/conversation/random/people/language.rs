@@ -19,11 +19,11 @@ const FILES: [&str; 5] = [
 pub(super) struct Words {
     /// BCP 47.
     pub(super) tag: String,
-    /// What stands between a courtesy and the words that it comes with.
+    /// Separator between a courtesy and the words that it comes with.
     pub(super) joint: String,
     /// By kind: `thanks`, `greeting`, `waiting`, `farewell`, `thinking`.
     pub(super) courtesies: BTreeMap<String, Vec<String>>,
-    /// What people say beside the matter, by kind.
+    /// Remarks beside the matter, by kind.
     pub(super) asides: BTreeMap<String, Vec<String>>,
     pub(super) after: After,
     pub(super) replies: Replies,
@@ -31,21 +31,21 @@ pub(super) struct Words {
     pub(super) functions: BTreeMap<String, FunctionWords>,
 }
 
-/// What people say after a call.
+/// Utterances after a call.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct After {
     /// Questions about what was done.
     pub(super) done: Vec<String>,
-    /// The same with a value of it.
+    /// The same with one of its values.
     pub(super) doubt: Vec<String>,
-    /// A value of it alone.
+    /// Only one of its values.
     pub(super) bare: Vec<String>,
-    /// Another value for it.
+    /// A different value for it.
     pub(super) change: Vec<String>,
 }
 
-/// What people say to questions.
+/// Replies to questions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Replies {
@@ -67,7 +67,7 @@ pub(super) struct Replies {
 pub(super) struct SlotWords {
     pub(super) name: String,
     pub(super) question: String,
-    /// Sentences that answer the question, beside the value alone.
+    /// Sentences that answer the question, besides the value alone.
     #[serde(default)]
     pub(super) answers: Vec<String>,
     pub(super) values: Vec<Said>,
@@ -107,7 +107,7 @@ pub(super) struct FunctionWords {
     pub(super) part: Vec<String>,
     /// With all of them.
     pub(super) whole: Vec<String>,
-    /// What only the module's author knows.
+    /// Requests that only the module's author knows.
     #[serde(default)]
     pub(super) more: Vec<String>,
 }
@@ -121,13 +121,13 @@ pub(super) fn any<'w>(texts: &'w [String], rng: &mut Rng) -> &'w str {
     texts.get(rng.usize(..texts.len().max(1))).map_or("", String::as_str)
 }
 
-/// One of a kind, with its kind.
+/// A random text of one of these kinds.
 pub(super) fn any_of<'w>(kinds: &'w BTreeMap<String, Vec<String>>, among: &[&str], rng: &mut Rng) -> &'w str {
     let texts = kinds.get(among[rng.usize(..among.len())]).expect("texts of this kind");
     any(texts, rng)
 }
 
-/// The text with each `{name}` replaced by what `of` gives for it.
+/// The text with each `{name}` replaced by `of(name)`.
 pub(super) fn filled(text: &str, of: &dyn Fn(&str) -> String) -> String {
     let mut full = String::new();
     let mut rest = text;

@@ -46,9 +46,9 @@ use self::{
 use super::number;
 use crate::support::Service;
 
-/// Dialogues of the usual run.
+/// Dialogues of a normal run.
 const DIALOGUES: u64 = 40;
-/// Failures of a check that are made smaller and shown.
+/// Failures of a check that are minimised and shown.
 const SHOWN: usize = 2;
 
 struct People<'w> {
@@ -145,7 +145,7 @@ async fn people_in_dialogues() {
     assert!(failed.is_empty(), "{told}{shown}");
 }
 
-/// The service with the bundled model, whose sessions are kept in memory, and which may call this machine.
+/// The service with the bundled model, with sessions in memory, and allowed to call this machine.
 async fn service() -> Service {
     let embedder = embed::open(&EmbedOptions::default())
         .await
@@ -162,7 +162,7 @@ async fn service() -> Service {
     Service::keeping(&[], embedder, conversations.acting(actor.expect("good options")))
 }
 
-/// A server that does what it is asked for, and counts what acts.
+/// A server that does what is requested, and counts acting calls.
 struct Elsewhere {
     url: String,
     done: Arc<AtomicUsize>,

@@ -1,7 +1,7 @@
-//! What a person comes for and what they say on the way: a dialogue before it is held.
+//! A person's wishes and what they say on the way: the plan of a dialogue.
 //!
-//! Everything that happens is tied to a moment of the talk, not to a count of turns, so that a dialogue from which
-//! something is left out goes on as before.
+//! Every event is tied to a moment of the talk, not to a turn number, so that a dialogue continues as before if
+//! something is left out.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{
     language::{Said, any, any_of, filled},
 };
 
-/// In a thousand: how often a moment has each of these.
+/// Per thousand: how often a moment has each of these.
 const COURTESY: u16 = 220;
 const ASIDE: u16 = 120;
 const ATTACHED: u16 = 180;
@@ -27,7 +27,7 @@ const YES_BUT: u16 = 300;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Moment {
-    /// The person is about to say what they want.
+    /// The person is about to make a request.
     Opening,
     /// This slot is asked for.
     Slot(&'static str),
@@ -42,9 +42,9 @@ pub(super) struct Wish {
     pub(super) function: &'static str,
     pub(super) values: BTreeMap<&'static str, Said>,
     pub(super) opening: String,
-    /// The request with all its values; what the person says where they are not understood.
+    /// The request with all its values, which the person says when they are not understood.
     pub(super) whole: String,
-    /// What the person says to what the service asks after the call.
+    /// Whether the person agrees to a question of the service after the call.
     pub(super) agrees_after: bool,
 }
 
@@ -53,23 +53,23 @@ pub(super) enum Happening {
     /// Said alone.
     Courtesy,
     Aside,
-    /// Said together with what the person says in any case.
+    /// Said together with the main utterance.
     Before,
     Behind,
-    /// One of several words in a row that bring nothing.
+    /// One of several utterances in a row without effect.
     Lost,
-    /// The person says once more what they said before.
+    /// The person repeats their last utterance.
     Repeat,
     Correct {
         slot: &'static str,
         value: Said,
     },
-    /// Something else is told than what is asked for.
+    /// The person gives another value than the one asked for.
     Beside {
         slot: &'static str,
     },
     Cancel,
-    /// A request of what reads.
+    /// A request for a reading function.
     Interlude {
         function: &'static str,
     },
@@ -78,18 +78,18 @@ pub(super) enum Happening {
         slot: &'static str,
         value: Said,
     },
-    /// A question about what was done, with the value of this slot in it.
+    /// A question about what was done that contains the value of this slot.
     AsksAfter {
         slot: &'static str,
     },
-    /// Another value for what was done.
+    /// A different value for what was done.
     ChangesAfter,
-    /// A value that nobody had to give, after all.
+    /// A value for an optional slot, after the call.
     AddsAfter,
 }
 
 impl Happening {
-    /// Without it, the same is called.
+    /// Leaving it out does not change the calls.
     pub(super) const fn is_removable(&self) -> bool {
         matches!(self, Self::Courtesy | Self::Aside | Self::Before | Self::Behind | Self::AsksAfter { .. })
     }
@@ -101,7 +101,7 @@ impl Happening {
 
 #[derive(Debug, Clone)]
 pub(super) struct Event {
-    /// Of which wish.
+    /// The index of the wish.
     pub(super) wish: usize,
     pub(super) moment: Moment,
     pub(super) happens: Happening,
@@ -128,7 +128,7 @@ impl Plan {
         Self { wishes: self.wishes.clone(), events }
     }
 
-    /// Everything that is the same with one thing left out, the largest things first.
+    /// Every plan with one thing left out, the largest things first.
     pub(super) fn smaller(&self) -> Vec<Self> {
         let mut all = Vec::new();
         for place in (0..self.wishes.len()).filter(|_| self.wishes.len() > 1) {
@@ -160,7 +160,7 @@ impl Planner<'_> {
 
     fn wish(&mut self, place: usize) -> Wish {
         let domain = self.domain;
-        // Two of three wishes are for what acts.
+        // Two of three wishes are for acting functions.
         let acts = self.rng.u8(..3) > 0;
         let among: Vec<&Function> = domain.functions.iter().filter(|function| function.acts == acts).collect();
         let function = among[self.rng.usize(..among.len())];
@@ -205,7 +205,7 @@ impl Planner<'_> {
         }
         if self.happens(ATTACHED) {
             let is_before = self.rng.bool();
-            // Nothing that makes a yes less sure.
+            // Nothing that makes a yes less certain.
             let kinds: &[&str] = match (is_before, &moment) {
                 (true, Moment::Confirm) => &["thanks", "greeting"],
                 (true, _) => &["thanks", "greeting", "thinking"],
@@ -228,7 +228,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What changes the course while a slot is asked for.
+    /// Events that change the course while a slot is asked for.
     fn moves(&mut self, wish: usize, function: &Function, asked: &'static str, values: &BTreeMap<&'static str, Said>) {
         let words = self.domain.words;
         let others: Vec<&'static str> =
@@ -276,7 +276,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Up to three things after the call.
+    /// Up to three events after the call.
     fn after(&mut self, wish: usize, function: &Function, values: &BTreeMap<&'static str, Said>) {
         let words = self.domain.words;
         for _ in 0..self.rng.usize(..=3) {
@@ -316,7 +316,7 @@ impl Planner<'_> {
     }
 }
 
-/// The text with a value and the name of its slot in it.
+/// The text with a value and the name of its slot filled in.
 pub(super) fn with(text: &str, value: &str, slot: &str) -> String {
     filled(text, &|mark| if mark == "value" { value.to_owned() } else { slot.to_owned() })
 }

@@ -1,4 +1,4 @@
-//! A dialogue that is held: the person of a plan, and the service as its clients meet it.
+//! Carries out a dialogue: the person of a plan, and the service as its clients meet it.
 
 use std::{
     collections::BTreeMap,
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::support::Service;
 
-/// Turns that a dialogue has at most.
+/// Most turns of a dialogue.
 const TURNS: usize = 60;
 
-/// What an utterance does, as its speaker means it.
+/// The meaning of an utterance, as its speaker intends it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Means {
     Request {
@@ -48,7 +48,7 @@ pub(super) enum Means {
 pub(super) struct Utterance {
     pub(super) text: String,
     pub(super) means: Means,
-    /// The part that says what the person wants; `None` of courtesies and asides.
+    /// The part that says what the person wants; `None` for courtesies and asides.
     pub(super) matter: Option<String>,
     /// Courtesies and asides in it.
     pub(super) beside: Vec<String>,
@@ -60,17 +60,17 @@ pub(super) struct Known {
     pub(super) function: String,
     pub(super) slot: String,
     pub(super) value: Value,
-    /// Its words.
+    /// The words for it.
     pub(super) text: Option<String>,
 }
 
-/// What is asked.
+/// A question of the service.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Question {
     /// `missing`, `confirm` and so on.
     pub(super) kind: String,
     pub(super) function: String,
-    /// Of what is missing or invalid.
+    /// The missing or invalid slot.
     pub(super) slot: String,
 }
 
@@ -82,9 +82,9 @@ pub(super) struct Called {
 
 #[derive(Debug, Clone)]
 pub(super) struct Exchange {
-    /// Which wish the person speaks of.
+    /// The wish that the person is talking about.
     pub(super) wish: usize,
-    /// What was asked before.
+    /// The question before.
     pub(super) asked: Option<Question>,
     pub(super) said: Utterance,
     pub(super) outcome: String,
@@ -97,7 +97,7 @@ pub(super) struct Exchange {
 #[derive(Debug, Default, Clone)]
 pub(super) struct Talk {
     pub(super) exchanges: Vec<Exchange>,
-    /// What kept the dialogue from coming to an end.
+    /// Why the dialogue did not come to an end.
     pub(super) endless: Option<String>,
 }
 
@@ -106,7 +106,7 @@ impl Talk {
         self.exchanges.iter().flat_map(|exchange| &exchange.calls).collect()
     }
 
-    /// For a person who looks for what went wrong.
+    /// For people who look for an error.
     pub(super) fn transcript(&self) -> String {
         let mut text = String::new();
         for Exchange { said, outcome, reply, calls, .. } in &self.exchanges {
@@ -119,14 +119,14 @@ impl Talk {
     }
 }
 
-/// Who keeps the conversation.
+/// Where the conversation is kept.
 #[derive(Debug, Clone)]
 enum Keeper {
     Client(Option<String>),
     Session(String),
 }
 
-/// Holds the dialogue of a plan.
+/// Carries out the dialogue of a plan.
 pub(super) async fn talk(service: &Service, domain: &Domain<'_>, plan: &Plan, by_session: bool) -> Talk {
     static SESSIONS: AtomicU64 = AtomicU64::new(0);
     let keeper = if by_session || domain.is_acting {
@@ -220,7 +220,7 @@ fn question(question: &Value) -> Option<Question> {
     })
 }
 
-/// What the client is to call, and what the service called.
+/// The calls for the client, and those that the service made.
 fn calls(answer: &Value) -> Vec<Called> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let offered = list(&answer["choices"][0]["message"]["tool_calls"]).into_iter().map(|call| {
@@ -252,27 +252,27 @@ fn known(calls: &Value) -> Vec<Known> {
     all
 }
 
-/// The person of a plan, who answers what is asked.
+/// The person of a plan, who answers questions.
 struct Person<'a> {
     domain: &'a Domain<'a>,
     plan: Plan,
-    /// The wish that is spoken of.
+    /// The index of the current wish.
     place: usize,
     /// It was called.
     is_made: bool,
-    /// It was asked for.
+    /// It was requested.
     is_opened: bool,
-    /// What was said last of the matter.
+    /// The person's last utterance about the matter.
     last: Option<(String, Means)>,
-    /// Turns that were meant to bring this wish forward, since something else was said.
+    /// Helpful turns for this wish since other things were said.
     helpful: usize,
     corrections: usize,
-    /// How often the person answered a question, by what it asks.
+    /// How often the person answered a question, by its subject.
     replies: BTreeMap<String, usize>,
 }
 
 impl Person<'_> {
-    /// Takes in what became of an utterance.
+    /// Takes in the result of an utterance.
     fn hears(&mut self, exchange: &Exchange) {
         let Some(wish) = self.plan.wishes.get(self.place) else { return };
         let is_called = exchange.calls.iter().any(|call| call.function == wish.function);
@@ -285,14 +285,14 @@ impl Person<'_> {
         }
     }
 
-    /// Turns to the next wish.
+    /// Moves on to the next wish.
     fn leaves(&mut self) {
         self.place += 1;
         (self.is_made, self.is_opened, self.helpful, self.corrections) = (false, false, 0, 0);
         self.replies.clear();
     }
 
-    /// What the person says next, and of which wish; `None` where nothing is left to say, an error where it leads
+    /// The person's next utterance, and its wish; `None` if nothing is left to say, an error if the dialogue leads
     /// nowhere.
     fn says(&mut self, last: Option<&Exchange>) -> Result<Option<(usize, Utterance)>, String> {
         let question = last.and_then(|last| last.question.as_ref());
@@ -336,13 +336,13 @@ impl Person<'_> {
         }
     }
 
-    /// What happens in this moment beside the matter, once each.
+    /// The event of this moment beside the matter; each happens once.
     fn event(&mut self, wish: &Wish, moment: &Moment, last: Option<&Exchange>) -> Option<Utterance> {
         let is_now =
             |event: &Event| event.wish == self.place && event.moment == *moment && !event.happens.is_attached();
         let found = self.plan.events.iter().position(is_now)?;
         let Event { happens, text, .. } = self.plan.events[found].clone();
-        // It happens once, and where it cannot happen now, the next one may.
+        // Each happens once; if it is impossible now, the next one may happen.
         self.plan.events[found].moment = Moment::Slot("");
         let value_of = |slot: &str| wish.values.get(slot);
         let is_known = |slot: &str| {
@@ -382,10 +382,11 @@ impl Person<'_> {
         }
     }
 
-    /// What brings the matter forward.
+    /// An utterance that helps the matter forward.
     fn helps(&mut self, wish: &Wish, question: Option<&Question>, last: Option<&Exchange>) -> (String, Means) {
         let replies = &self.domain.words.replies;
-        // By what was asked how often, not by the turn: the same words with and without courtesies.
+        // Depends on how often the question was asked, not on the turn, so that dialogues with and without courtesies
+        // use the same words.
         let asked = question.map(|question| format!("{} {}", question.kind, question.slot)).unwrap_or_default();
         let times = self.replies.entry(asked).or_default();
         *times += 1;
@@ -434,7 +435,7 @@ impl Person<'_> {
         }
     }
 
-    /// With the courtesies that go with what is said in this moment.
+    /// Adds the courtesies that belong to this moment.
     fn attached(&mut self, moment: Option<&Moment>, matter: String, means: Means) -> Utterance {
         let joint = &self.domain.words.joint;
         let mut said = Utterance { text: matter.clone(), means, matter: Some(matter), beside: Vec::new() };
@@ -462,7 +463,7 @@ fn matter(text: String, means: Means) -> Utterance {
     Utterance { text: text.clone(), means, matter: Some(text), beside: Vec::new() }
 }
 
-/// A slot that the service knows another value of than the person wants.
+/// A slot whose value the service misunderstood.
 fn mismatch(wish: &Wish, last: &Exchange) -> Option<&'static str> {
     let known: BTreeMap<&str, &Value> = last
         .known
