@@ -1,4 +1,4 @@
-//! How sure a module's own answers are: each of its exemplars is understood by a module that has not seen it.
+//! How sure a module's own answers are: some of its exemplars are understood by a module that has not seen them.
 
 use std::ops::Range;
 
@@ -13,12 +13,13 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// So many parts of the exemplars are left out, one after the other.
+/// One exemplar in so many is left out, so that the module is built once.
 const PARTS: usize = 5;
-/// Exemplars that are looked at, at most: of more, one part is left out that has as many, and the module is built once.
+/// Exemplars that are looked at, at most.
 const MOST: usize = 400;
-/// Fewer say nothing.
-const FEWEST: usize = 10;
+/// Fewer exemplars are not worth a build: where 56 exemplars of a module were judged, 39 of them right, 0.9 became
+/// 0.89.
+const FEWEST: usize = 200;
 
 impl Calibrate for Understander {
     fn calibrate<'a>(
@@ -33,33 +34,14 @@ impl Calibrate for Understander {
             if all < FEWEST {
                 return Ok(Calibration::GENERAL);
             }
-            let (parts, folds) = if all <= MOST { (PARTS, PARTS) } else { (all.div_ceil(MOST), 1) };
+            let parts = PARTS.max(all.div_ceil(MOST));
             let said = snapshots.sentences(module).await?;
+            let (without, left_out) = part(module, parts);
+            let without = snapshots.build_apart(without).await?;
             let mut judged = Vec::new();
-            for fold in 0..folds {
-                let mut place = 0;
-                let mut is_left_out = |exemplar: &Exemplar| {
-                    place += usize::from(speaks(exemplar));
-                    speaks(exemplar) && place % parts == fold
-                };
-                let mut left_out = Vec::new();
-                let mut without = module.clone();
-                for id in module.function_ids() {
-                    let kept = &mut without.functions[id.index()].exemplars;
-                    kept.clear();
-                    for (index, exemplar) in module.function(id).exemplars.iter().enumerate() {
-                        if is_left_out(exemplar) {
-                            left_out.push((id, ExemplarId::from_index(index)));
-                        } else {
-                            kept.push(exemplar.clone());
-                        }
-                    }
-                }
-                let without = snapshots.build_apart(without).await?;
-                for (id, exemplar) in left_out {
-                    let Some(sentence) = said.first(id, exemplar) else { continue };
-                    judged.extend(self.judged(&without, id, sentence).await);
-                }
+            for (id, exemplar) in left_out {
+                let Some(sentence) = said.first(id, exemplar) else { continue };
+                judged.extend(self.judged(&without, id, sentence).await);
             }
             Ok(Calibration::fit(&judged))
         }
@@ -82,6 +64,24 @@ impl Understander {
         let right = best.function == function && has_values(&snapshot.module, &best.frame, sentence);
         Some((DecisionModel::bundled().whole(&best.features), right))
     }
+}
+
+/// The module without each exemplar whose number is a multiple of `parts`, and these exemplars.
+fn part(module: &Module, parts: usize) -> (Module, Vec<(FunctionId, ExemplarId)>) {
+    let (mut without, mut left_out, mut place) = (module.clone(), Vec::new(), 0);
+    for id in module.function_ids() {
+        let kept = &mut without.functions[id.index()].exemplars;
+        kept.clear();
+        for (index, exemplar) in module.function(id).exemplars.iter().enumerate() {
+            place += usize::from(speaks(exemplar));
+            if speaks(exemplar) && place.is_multiple_of(parts) {
+                left_out.push((id, ExemplarId::from_index(index)));
+            } else {
+                kept.push(exemplar.clone());
+            }
+        }
+    }
+    (without, left_out)
 }
 
 /// An exemplar that means its function wherever it is said.
