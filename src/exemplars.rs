@@ -145,6 +145,11 @@ impl Sentences {
         Self { sentences: module.functions.iter().enumerate().map(of).collect() }
     }
 
+    /// The first one of an exemplar, if every slot that it shows is marked in it.
+    pub(crate) fn first(&self, function: FunctionId, exemplar: ExemplarId) -> Option<&Sentence> {
+        self.of(function, exemplar).first().filter(|said| said.is_marked).map(|said| &said.sentence)
+    }
+
     /// At least one for each exemplar, without duplicates.
     pub(crate) fn of(&self, function: FunctionId, exemplar: ExemplarId) -> &[Said] {
         &self.sentences[function.index()][exemplar.index()]

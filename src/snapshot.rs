@@ -2,6 +2,7 @@
 //! and pinned by each request for as long as it runs.
 
 mod ad_hoc;
+mod calibration;
 mod compile;
 mod failures;
 mod slots;
@@ -18,7 +19,14 @@ use arc_swap::ArcSwap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    decide::{head::sentences, knowledge::Knowledge, phrasings::Phrasings, spelling::Spelling, vocabulary::Vocabulary},
+    decide::{
+        confidence::{Calibrated, Calibration},
+        head::sentences,
+        knowledge::Knowledge,
+        phrasings::Phrasings,
+        spelling::Spelling,
+        vocabulary::Vocabulary,
+    },
     embed::{EmbedError, SharedEmbedder},
     llm::Tool,
     module::{self, Diagnostics, Limits, LoadError, Module, ModuleName, history::History},
@@ -28,6 +36,7 @@ use ad_hoc::AdHoc;
 use compile::{Parts, compile, differences, learn, load};
 use failures::Failures;
 
+pub use calibration::Calibrate;
 pub use failures::Failure;
 
 /// One version of a module with everything compiled. Immutable; reads as the [`Knowledge`] that it owns.
@@ -75,6 +84,8 @@ pub struct ModulesOptions {
     pub retry_ms: u64,
     /// Milliseconds that the functions of a request may take to be compiled, the wait for others included.
     pub ad_hoc_ms: u64,
+    /// Find out in the background, for each version of a module, how sure its own answers are.
+    pub calibrate: bool,
     /// Sets of functions that requests brought (`tools`), kept compiled.
     pub ad_hoc: usize,
     pub limits: Limits,
@@ -90,6 +101,7 @@ impl Default for ModulesOptions {
             reload_wait_ms: 2_000,
             retry_ms: 1_000,
             ad_hoc_ms: 5_000,
+            calibrate: true,
             ad_hoc: 64,
             limits: Limits::default(),
         }
@@ -169,6 +181,15 @@ pub struct Prepared {
     stamp: module::Stamp,
 }
 
+/// What was learned before, and need not be learned again.
+#[derive(Default)]
+struct Before<'a> {
+    /// Of the slots.
+    slots: Option<&'a Snapshot>,
+    /// Of the functions.
+    learned: Option<Arc<Snapshot>>,
+}
+
 #[derive(Debug)]
 struct Served {
     snapshot: Arc<Snapshot>,
@@ -192,6 +213,9 @@ struct Shared {
     /// By language; embedded at the first build of a module that is measured with it.
     backgrounds: tokio::sync::Mutex<BTreeMap<&'static str, Arc<Background>>>,
     ad_hoc: AdHoc,
+    calibrate: OnceLock<Arc<dyn Calibrate>>,
+    /// One module at a time is calibrated.
+    calibrating: tokio::sync::Mutex<()>,
 }
 
 impl Snapshots {
@@ -203,6 +227,8 @@ impl Snapshots {
                 failures: Failures::new(Duration::from_millis(options.retry_ms)),
                 building: Mutex::default(),
                 ad_hoc: AdHoc::new(options.ad_hoc),
+                calibrate: OnceLock::new(),
+                calibrating: tokio::sync::Mutex::default(),
                 options,
                 retrieve,
                 embedder,
@@ -252,7 +278,9 @@ impl Snapshots {
             .map_err(|_| interrupted(name))?;
         let store = self.shared.options.index.join(format!("{name}.vectors"));
         let previous = self.get(name);
-        let (snapshot, indexed) = self.index(compiled?, Some(&store), previous.as_deref(), progress).await?;
+        let before = Before { slots: previous.as_deref(), learned: previous.clone() };
+        let (snapshot, indexed) = self.index(compiled?, Some(&store), before, progress).await?;
+        self.recall(&snapshot).await;
         let module = &snapshot.module;
 
         let (added, removed, changed) = differences(previous.as_deref().map(|before| &before.module), module);
@@ -280,7 +308,7 @@ impl Snapshots {
     /// If it cannot be compiled, or the embedding fails.
     pub async fn build_apart(&self, module: Module) -> Result<Snapshot, PrepareError> {
         let parts = compile(module, &|| true)?;
-        Ok(self.index(parts, None, None, &unwatched).await?.0)
+        Ok(self.index(parts, None, Before::default(), &unwatched).await?.0)
     }
 
     /// What `module` would be in place of the one that serves under its name, whose work is used as far as it says the
@@ -293,8 +321,12 @@ impl Snapshots {
         let parts = tokio::task::spawn_blocking(move || compile(module, &|| true)).await;
         let beside = Beside::of(&self.shared.options.index, &name);
         let before = self.get(&name);
-        let built =
-            self.index(parts.map_err(|_| interrupted(&name))??, Some(&beside.store), before.as_deref(), &unwatched);
+        let built = self.index(
+            parts.map_err(|_| interrupted(&name))??,
+            Some(&beside.store),
+            Before { slots: before.as_deref(), learned: before.clone() },
+            &unwatched,
+        );
         Ok(built.await?.0)
     }
 
@@ -332,13 +364,12 @@ impl Snapshots {
         &self.shared.options.limits
     }
 
-    /// Embeds and indexes what was compiled; `store` keeps the vectors, and what was learned `before` need not be
-    /// learned again.
+    /// Embeds and indexes what was compiled; `store` keeps the vectors.
     async fn index(
         &self,
         parts: Parts,
         store: Option<&Path>,
-        before: Option<&Snapshot>,
+        before: Before<'_>,
         progress: Progress<'_>,
     ) -> Result<(Snapshot, IndexReport), PrepareError> {
         let Parts { module, recognizers, templates, validator } = parts;
@@ -356,9 +387,9 @@ impl Snapshots {
         let Indexed { mut index, report: indexed, sentences: vectors } =
             built.map_err(|error| not_indexed(name, error))?;
         let background = self.background(language).await.map_err(|error| not_indexed(name, error))?;
-        let before = before.and_then(|before| before.slots.as_ref());
-        let slots = self.slots(&module, (labels, &said), store, before).await?;
-        let (earlier, owned) = (self.get(name), name.clone());
+        let slots = before.slots.and_then(|before| before.slots.as_ref());
+        let slots = self.slots(&module, (labels, &said), store, slots).await?;
+        let (earlier, owned) = (before.learned, name.clone());
         let learned = tokio::task::spawn_blocking(move || {
             index.adapt(&background);
             let usual_score = index.usual_score(&background);
@@ -369,6 +400,7 @@ impl Snapshots {
             let acts = compile::acts(&module, (&sentences, &vectors), acts, earlier.as_deref());
             let phrasings = Phrasings::new(&module);
             let taggers = compile::taggers(&module, &said, earlier.as_deref());
+            let calibration = earlier.map_or(Calibration::GENERAL, |earlier| earlier.calibration.get());
             Knowledge {
                 module,
                 recognizers,
@@ -383,6 +415,7 @@ impl Snapshots {
                 taggers,
                 acts,
                 usual_score,
+                calibration: Calibrated::after(calibration),
             }
         });
         let knowledge = learned.await.map_err(|_| interrupted(&owned))?;
@@ -450,6 +483,7 @@ impl Snapshots {
         match self.prepare(name, progress).await {
             Ok(prepared) => {
                 self.install(&prepared);
+                self.calibrate_later(prepared.snapshot);
                 Ok(prepared.report)
             }
             Err(PrepareError::Unknown(name)) => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the decision model on the output of `uptake eval --features`, and judges it on modules that it was not fitted on.
 
-usage: fit.py MODEL FILE... [--judge FILE...] [--without NAME...] [--ranking]
+usage: fit.py MODEL FILE... [--judge FILE...] [--without NAME...] [--only ranking|described]
 
 Each FILE is one module, or one variant of it (MODULE.N.jsonl): variants of a module are never split. The weights are
 from logistic regression with a squared penalty; thresholds are chosen on held-out modules. Needs numpy, scipy, scikit-learn.
@@ -53,6 +53,10 @@ OF_RANKING = 0.1
 # any other kind, and little separates them from remarks.
 OPENING = 0.4
 RIGHT = 0.5
+# The same where functions are only described: nobody wrote what people say, so that more is left to guess.
+RIGHT_OF_TOOLS = 0.3
+# How strongly weights follow the data there (the inverse of the penalty): tools differ more from each other than modules do.
+PENALTY_OF_TOOLS = 0.01
 
 
 def load(paths):
@@ -98,10 +102,10 @@ def is_unlearned(row):
     return any(alternative["values"][at] > 0 for alternative in row["alternatives"])
 
 
-def balanced(labels, weight):
-    """The weights with which right answers have the share RIGHT."""
+def balanced(labels, weight, right=RIGHT):
+    """The weights with which right answers have this share."""
     share = (labels * weight).sum() / weight.sum()
-    return weight * np.where(labels > 0, RIGHT / share, (1 - RIGHT) / (1 - share))
+    return weight * np.where(labels > 0, right / share, (1 - right) / (1 - share))
 
 
 def fit_ranking(rows, penalty=1.0):
@@ -164,6 +168,32 @@ def fit_ranking_alone(path, rows, judged):
     path.write_text(json.dumps(model, indent=1) + "\n")
 
 
+def fit_described_alone(path, rows, judged, bar):
+    """Fits anew how likely a whole answer is to be right where functions are only described, and leaves everything else."""
+    model = json.loads(path.read_text())
+    rows = [row for row in rows if is_unlearned(row)]
+    rerank(rows, model["ranking"])
+    names = rows[0]["names"]["features"]
+    known = {
+        "ranking": model["ranking"],
+        "scope": Logistic.read(model["scope"], SCOPE),
+        "learned": Judge.read(model["learned"], names),
+        "described": Judge.read(model["described"], names),
+    }
+    in_scope, modules, held = model["thresholds"]["in_scope"], sorted({row["module"] for row in rows}), []
+    for fold in range(FOLDS):
+        out = set(modules[fold::FOLDS])
+        known["described"].whole = fit_whole([row for row in rows if row["module"] not in out], PENALTY_OF_TOOLS)
+        held.append(decide([row for row in rows if row["module"] in out], known))
+    report("held-out modules that only describe their functions", np.vstack(held), bar, in_scope)
+    known["described"].whole = fit_whole(rows, PENALTY_OF_TOOLS)
+    for file in judged:
+        report(file.stem, decide(load([file]), known), bar, in_scope)
+    model["described"]["whole"] = known["described"].whole.written()
+    model["thresholds"]["described"] = bar
+    path.write_text(json.dumps(model, indent=1) + "\n")
+
+
 def shares(row, ranking):
     names = row["names"]["ranking"]
     weight = np.array([ranking.get(name, 0.0) for name in names])
@@ -208,6 +238,15 @@ class Logistic:
 
     def __call__(self, values):
         return 1.0 / (1.0 + np.exp(-(np.clip(values, self.low, self.high) @ self.weights + self.bias)))
+
+    @classmethod
+    def read(cls, written, names):
+        """One that was written before."""
+        self = cls.__new__(cls)
+        parts = [written["weights"].get(name, (0.0, 0.0, 0.0)) for name in names]
+        self.names, self.bias = names, written["bias"]
+        self.weights, self.low, self.high = (np.array(part) for part in zip(*parts))
+        return self
 
     def written(self):
         kept = {
@@ -255,6 +294,20 @@ def is_of_slots(names):
     return [name in OF_SLOTS for name in names]
 
 
+def fit_whole(rows, penalty):
+    """The probability that a whole answer is right."""
+    names = rows[0]["names"]["features"]
+    values, labels, weight, _ = table(rows, right, only_best=True)
+    apart = values[:, names.index("unlearned")] > 0
+    for part, share in ((apart, RIGHT_OF_TOOLS), (~apart, RIGHT)):
+        if part.any():
+            weight[part] = balanced(labels[part], weight[part], share)
+    return Logistic(values, labels, weight, names, penalty)
+
+
+PARTS_OF_JUDGE = ("anything", "function", "whole")
+
+
 class Judge:
     """The probabilities that anything is meant, that a function is, and that a whole answer is right."""
 
@@ -268,15 +321,23 @@ class Judge:
             # In a module without exemplars, an utterance that fills no slot may as well be a request.
             values[:, is_of_slots(names)] = 0.0
         self.anything = Logistic(values, labels, weight, names, penalty)
-        values, labels, weight, _ = table(rows, right, only_best=True)
-        apart = values[:, names.index("unlearned")] > 0
-        for part in (apart, ~apart):
-            if part.any():
-                weight[part] = balanced(labels[part], weight[part])
-        self.whole = Logistic(values, labels, weight, names, penalty)
+        # Of functions that are only described, by them alone: it is their values that are wrong, and nothing that is
+        # shown elsewhere tells which.
+        if is_described:
+            self.whole = fit_whole([row for row in rows if is_unlearned(row)], PENALTY_OF_TOOLS)
+        else:
+            self.whole = fit_whole(rows, penalty)
+
+    @classmethod
+    def read(cls, written, names):
+        """One that was written before."""
+        self = cls.__new__(cls)
+        for name in PARTS_OF_JUDGE:
+            setattr(self, name, Logistic.read(written[name], names))
+        return self
 
     def written(self):
-        return {name: getattr(self, name).written() for name in ("anything", "function", "whole")}
+        return {name: getattr(self, name).written() for name in PARTS_OF_JUDGE}
 
 
 def train(rows, penalty):
@@ -371,15 +432,18 @@ def main():
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--judge", type=Path, nargs="*", default=[])
     parser.add_argument("--without", nargs="*", default=[], help="features to leave out, for an ablation")
-    parser.add_argument("--ranking", action="store_true", help="fit only the ranking, and keep the rest of MODEL")
+    parser.add_argument("--only", choices=["ranking", "described"], help="fit one part, and keep the rest of MODEL")
     parser.add_argument("--penalty", type=float, default=0.1)
     parser.add_argument("--sure", type=float, help="set the threshold instead of choosing it")
-    parser.add_argument("--described", type=float, default=0.65, help="the same where functions are only described")
+    parser.add_argument("--described", type=float, default=0.9, help="the same where functions are only described")
     parser.add_argument("--in-scope", type=float, help="set the threshold instead of choosing it")
     options = parser.parse_args()
     rows = leave_out(load(options.files), options.without)
-    if options.ranking:
+    if options.only == "ranking":
         fit_ranking_alone(options.model, rows, options.judge)
+        return
+    if options.only == "described":
+        fit_described_alone(options.model, rows, options.judge, options.described)
         return
     modules = sorted({row["module"] for row in rows})
     held = []

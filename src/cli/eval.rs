@@ -96,7 +96,7 @@ pub(super) fn run(args: &EvalArgs, mut config: Config) -> Result<End, CliError> 
         features: args.features.is_some(),
     };
     if args.leave_one_out {
-        let evaluation = runtime()?.block_on(left_out(&config, &name, args.seed))?;
+        let evaluation = runtime()?.block_on(left_out(&config, &name, (args.seed, options.features)))?;
         return told(args, &evaluation, None);
     }
     // Before the model is loaded: a wrong path should fail at once.
@@ -164,10 +164,10 @@ fn compare(reports: &[PathBuf], as_json: bool) -> Result<End, CliError> {
     Ok(End::Done)
 }
 
-async fn left_out(config: &Config, name: &ModuleName, seed: u64) -> Result<Evaluation, CliError> {
+async fn left_out(config: &Config, name: &ModuleName, drawn: (u64, bool)) -> Result<Evaluation, CliError> {
     let Bench { snapshots, snapshot, understander, progress } = Bench::open(config, name).await?;
     let report = |done, all| progress.at(done, all);
-    let found = leave_one_out::leave_one_out(&snapshots, &understander, &snapshot, seed, &report).await;
+    let found = leave_one_out::leave_one_out(&snapshots, &understander, &snapshot, drawn, &report).await;
     progress.end();
     Ok(found?)
 }
@@ -202,8 +202,8 @@ impl Bench {
     async fn open(config: &Config, name: &ModuleName) -> Result<Self, CliError> {
         let embedder = embed::open(&config.embed).await?;
         let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
-        let snapshot = prepare(&snapshots, name, config).await?;
         let understander = Understander::new(config.understand.clone(), embedder, Vec::new());
+        let snapshot = prepare(&snapshots, name, config).await?;
         Ok(Self { snapshots, snapshot, understander, progress: report::Progress::start(name.as_str()) })
     }
 }
@@ -232,6 +232,10 @@ async fn draw(
 ) -> Result<(Evaluation, Curve), CliError> {
     let embedder = embed::open(&config.embed).await?;
     let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
+    if config.modules.calibrate {
+        let local = Understander::new(config.understand.clone(), embedder.clone(), Vec::new());
+        snapshots.calibrate_by(Arc::new(local));
+    }
     let snapshot = prepare(&snapshots, name, config).await?;
     let progress = report::Progress::start(name.as_str());
     let report = |done, all| progress.at(done, all);
@@ -245,7 +249,9 @@ async fn prepare(snapshots: &Snapshots, name: &ModuleName, config: &Config) -> R
     let progress = report::Progress::start(name.as_str());
     let prepared = snapshots.prepare(name, &|done, all| progress.at(done, all)).await;
     progress.end();
-    Ok(prepared.map_err(|error| prepare_failed(error, snapshots, config))?.snapshot)
+    let snapshot = prepared.map_err(|error| prepare_failed(error, snapshots, config))?.snapshot;
+    snapshots.calibrated(&snapshot).await.map_err(CliError::Prepare)?;
+    Ok(snapshot)
 }
 
 /// The named files, or else the module's own.

@@ -1,6 +1,6 @@
 //! The command line: one verb, one file, one `run`. Only `report` prints.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
@@ -272,6 +272,9 @@ impl Core {
         let servers = llm::connect(&config.llm)?;
         let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
         let understander = Understander::new(config.understand.clone(), embedder, servers);
+        if config.modules.calibrate {
+            snapshots.calibrate_by(Arc::new(understander.with_servers(Vec::new())));
+        }
         Ok(Self { snapshots, understander })
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::{
     ablation,
+    call::SlotValue,
     decide::{analysis::Analysis, outcome::Frame, situation::Situation, vocabulary::words_of},
     language::Language,
     module::{FunctionId, RecognizerId, RecognizerKind},
@@ -26,6 +27,56 @@ pub(super) fn requests(situation: &Situation<'_>, frame: &Frame) -> Vec<(Span, A
     let groups = ablation::found("enumerated", groups).unwrap_or_default();
     let only = |own: &Span| (*own, without(situation.analysis, &groups, *own));
     groups.iter().map(only).collect()
+}
+
+/// True if a value of any words that no exemplar shows is one of several names that words join, or all of them, and its
+/// slot takes one: "for Oslo, Rome and Lima". A name may hold such a word ("Trinidad and Tobago"), so that nothing but
+/// the person can tell.
+pub(super) fn may_be_several(situation: &Situation<'_>, frame: &Frame) -> bool {
+    let definition = situation.knowledge.module.function(frame.function);
+    let is_of_names = |slot: &&SlotValue| {
+        let own = definition.slot_of(&slot.pointer).filter(|id| !definition.slot(*id).path.is_repeated());
+        slot.recognizer.is_none() && own.is_some_and(|id| !definition.shows(id))
+    };
+    let values: Vec<Span> = frame.slots.iter().filter_map(|slot| slot.span).collect();
+    let texts = frame.slots.iter().filter(is_of_names).filter_map(|slot| slot.span);
+    texts.into_iter().any(|span| joins_names(situation, span, &values))
+}
+
+/// Names stand on both sides of a conjunction in or right beside the span. Where nothing in the utterance is written with
+/// a capital letter, three or more words that commas and a conjunction part are names.
+fn joins_names(situation: &Situation<'_>, span: Span, values: &[Span]) -> bool {
+    let utterance = situation.utterance();
+    let joints = &Language::or_english(language(situation)).words.joints;
+    let words = utterance.words();
+    let is_joint = |word: Span| joints.conjunctions.contains(&utterance.folded_in(word));
+    let is_other = |word: Span| values.iter().any(|value| *value != span && value.overlaps(word));
+    let is_name = |word: Span| utterance.slice(word).starts_with(char::is_uppercase) && !is_other(word);
+    let is_comma = |at: usize| utterance.slice(Span::new(words[at - 1].end, words[at].start)).contains([',', ';']);
+    let from = words.partition_point(|word| word.end <= span.start);
+    let to = words.partition_point(|word| word.start < span.end);
+    // What the next words go on to: a name behind a conjunction, behind commas and names, or right behind.
+    let within = |range: std::ops::Range<usize>| {
+        range.into_iter().any(|at| {
+            at > from && is_joint(words[at]) && at + 1 < to && is_name(words[at - 1]) && is_name(words[at + 1])
+        })
+    };
+    let behind = |mut at: usize| {
+        let is_first = |at: usize| words.get(at).is_some_and(|word| is_name(*word));
+        while at < words.len() && is_first(at) && (at == to && is_comma(at) || at > to) && !is_joint(words[at]) {
+            at += 1;
+        }
+        words.get(at).is_some_and(|word| is_joint(*word)) && is_first(at + 1) && is_name(words[to - 1])
+    };
+    let before = || {
+        let joint = from.checked_sub(1).filter(|at| is_joint(words[*at]));
+        joint
+            .and_then(|at| at.checked_sub(1))
+            .is_some_and(|at| is_name(words[at]) && from < words.len() && is_name(words[from]))
+    };
+    let commas = (from + 1..to).filter(|at| is_comma(*at)).count();
+    let is_list = commas > 0 && (from + 1..to).any(|at| is_joint(words[at]));
+    from < to && (within(from..to) || behind(to) || before() || is_list)
 }
 
 /// What an author listed or gave a pattern for. Two days or two numbers beside each other may be one value.

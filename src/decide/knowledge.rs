@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::{
     call::Validator,
     decide::{
-        head::Head, phrasings::Phrasings, reader::SlotReader, spelling::Spelling, tagger::Tagger, templates::Templates,
-        vocabulary::Vocabulary,
+        confidence::Calibrated, head::Head, phrasings::Phrasings, reader::SlotReader, spelling::Spelling,
+        tagger::Tagger, templates::Templates, vocabulary::Vocabulary,
     },
     module::Module,
     recognize::Recognizers,
@@ -36,6 +36,8 @@ pub struct Knowledge {
     pub acts: Vec<Option<ShownActs>>,
     /// The score that the best function usually gets for what is none of the module's business.
     pub usual_score: f32,
+    /// How sure its answers are.
+    pub calibration: Calibrated,
 }
 
 /// What the exemplars of a function do.

@@ -10,7 +10,7 @@ use crate::{
         answered,
         bars::bars,
         enumerated,
-        features::measure,
+        features::{flag, measure},
         model::DecisionModel,
         near_duplicates as overloads,
         outcome::{Alternative, Decision, Frame, Outcome},
@@ -198,7 +198,9 @@ fn is_doubtful(situation: &Situation<'_>, best: &Alternative) -> bool {
         true => best.right < situation.sure(best.function),
         false => {
             let described = DecisionModel::bundled().thresholds.described;
-            best.right < situation.sure(best.function).min(described) || may_lack(situation, best)
+            best.right < situation.sure(best.function).min(described)
+                || may_lack(situation, best)
+                || enumerated::may_be_several(situation, &best.frame)
         }
     };
     is_unsure && !situation.is_meant && !situation.is_demanded
@@ -347,6 +349,8 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             features.verbatim = 1.0;
             features.verbatim_free = reading.free.unwrap_or_default();
         }
+        let mut texts = frame.slots.iter().filter_map(plain_text);
+        features.cut = flag(texts.any(|text| is_cut(situation, &frame, text)));
         features.support_lead = support[place] - others.reduce(f32::max).unwrap_or(support[place]);
         let candidate = &candidates[considered[place]];
         let meant = match situation.is_meant {
@@ -354,7 +358,7 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             false if situation.expected.functions().is_empty() => model.function(&features),
             false => by_score(situation, candidate),
         };
-        let mut right = model.whole(&features);
+        let mut right = situation.knowledge.calibration.get().of(model.whole(&features));
         // Many exemplars of a function tell how likely these values are, and that there are no others.
         if let Some(told) = reading.told {
             right = right.min(meant * told);

@@ -118,6 +118,12 @@ impl DecisionModel {
         BUNDLED.get_or_init(|| Self::parse(FILE).expect("the bundled model is read by a test"))
     }
 
+    /// The file that it is read from.
+    #[must_use]
+    pub const fn text() -> &'static str {
+        FILE
+    }
+
     /// A file of this shape. A feature that it does not name counts nothing.
     ///
     /// # Errors

@@ -11,8 +11,8 @@ use crate::{
         arguments, asked,
         bars::bars,
         borders,
-        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, SlotProposal, Weighing},
-        courtesy, extent,
+        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Passed, SlotProposal, Weighing},
+        courtesy, described, extent,
         filling::{self, Anchor, Filling, Rule},
         limits,
         outcome::{self, Frame},
@@ -25,9 +25,7 @@ use crate::{
         Language,
         units::{Dimension, Unit},
     },
-    module::{
-        Builtin, Counting, Function, FunctionId, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath,
-    },
+    module::{Builtin, Counting, Function, FunctionId, Module, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
     probability::EVEN,
     recognize::{BARE, Mention, certainty::Certainty},
     text::{Span, fuel},
@@ -56,6 +54,8 @@ pub(crate) struct Reading<'a> {
     free_answer: Option<FreeAnswer>,
     /// The probability that all of this is right, where the function's own tagger reads by itself.
     pub told: Option<f32>,
+    /// What may have been said and is not read.
+    pub passed: Passed,
 }
 
 /// A slot with the words that fill it, and the value that they are.
@@ -83,7 +83,8 @@ impl<'a> Reading<'a> {
         let found = found(situation, definition, &expected);
         let scores = situation.span_scores(function, &expected);
         let weighing = Weighing::new(situation, function, &found, &expected, scores.as_deref());
-        let mut fillings = weighing.fillings();
+        let candidates = weighing.candidates();
+        let mut fillings = weighing.fillings(&candidates);
         let dimensions = dimensions(situation, definition, &found, &fillings);
         ablation::pass("reading.dimensions", &mut fillings, |fillings| fillings.extend(dimensions));
         let is_read = scores.is_some() && asked::is_answered_by(situation, function, &expected, &fillings);
@@ -191,6 +192,9 @@ impl<'a> Reading<'a> {
                 || weighing.is_shown(filling.slot, filling.span)
                 || !ablation::holds("asked.is_empty_talk", asked::is_empty_talk(situation, filling)) && !is_unsaid()
         });
+        if definition.exemplars.is_empty() && expected.is_empty() {
+            described::settle(situation, definition, &found, scores.as_deref(), &mut fillings);
+        }
         let mut values: Vec<Filled<'a>> =
             fillings.iter().map(|filling| Filled::new(situation, filling, &found, weighing.as_said(filling))).collect();
         for (at, value) in ranges::in_order(situation, definition, &mentioned(&values)) {
@@ -220,7 +224,9 @@ impl<'a> Reading<'a> {
         let told =
             is_taught.then(|| weighing.of_values(values.iter().map(|one| (one.slot, one.span, one.mention.is_some()))));
         let told = told.flatten();
-        Self { function, definition, values, excluded, ruled_out, free, free_answer, told }
+        let filled = values.iter().chain(&excluded).map(|one| (one.slot, one.span));
+        let passed = Passed::new(&candidates, &filled.collect::<Vec<_>>());
+        Self { function, definition, values, excluded, ruled_out, free, free_answer, told, passed }
     }
 
     /// Nothing is read of it.
@@ -234,6 +240,7 @@ impl<'a> Reading<'a> {
             free: None,
             free_answer: None,
             told: None,
+            passed: Passed::NOTHING,
         }
     }
 
@@ -283,15 +290,11 @@ impl<'a> Reading<'a> {
     /// recognizer nor an exemplar. Where a function has exemplars, what none of them has is not to be expected, unless
     /// the call lacks it.
     pub(crate) fn may_lack(&self, frame: &Frame) -> bool {
-        let is_shown = |id: SlotId| {
-            let mut pieces = self.definition.exemplars.iter().flat_map(|exemplar| &exemplar.pieces);
-            pieces.any(|piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == id))
-        };
         self.definition.slot_ids().any(|id| {
             let slot = self.definition.slot(id);
             let is_filled = frame.slots.iter().any(|said| self.definition.slot_of(&said.pointer) == Some(id));
             let is_expected = self.definition.exemplars.is_empty() || frame.missing.contains(&slot.path);
-            slot.recognizers.is_empty() && !is_filled && is_expected && !is_shown(id)
+            slot.recognizers.is_empty() && !is_filled && is_expected && !self.definition.shows(id)
         })
     }
 

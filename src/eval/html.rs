@@ -54,6 +54,7 @@ fn figures(evaluation: &Evaluation) -> String {
     let tiles = [
         ("wrong calls", format!("{} of {}", calls.wrong, calls.made), percent(calls.wrong_of_calls)),
         ("wrong at 0.75 or surer", calls.surely_wrong.to_string(), String::new()),
+        ("called or offered rightly", percent(calls.covered_of_in_scope), String::new()),
         ("wholly right", percent(scores.right), String::new()),
         ("function, best guess", percent(scores.function.best_guess), String::new()),
         ("slots, F1", percent(scores.slots.f1), String::new()),

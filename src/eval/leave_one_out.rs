@@ -34,14 +34,14 @@ pub async fn leave_one_out(
     snapshots: &Snapshots,
     understander: &Understander,
     snapshot: &Snapshot,
-    seed: u64,
+    (seed, features): (u64, bool),
     progress: Progress<'_>,
 ) -> Result<Evaluation, LeaveOneOutError> {
     let module = &snapshot.module;
     let said = Said::new(module, seed).map_err(RoundTripError::from)?;
     let cases = cases(module, said);
     let now = moment(module);
-    let options = EvalOptions { strategy: Some(StrategyName::Local), now: Some(now), pooled: false, features: false };
+    let options = EvalOptions { strategy: Some(StrategyName::Local), now: Some(now), pooled: false, features };
     let mut tally = Tally::new(module);
     for fold in 0..FOLDS {
         let without = snapshots.build_apart(without(module, fold)).await?;

@@ -38,6 +38,7 @@ pub use parts::{ExpectedFunction, Place, Problem};
 pub use score::Scores;
 
 use crate::{
+    decide::confidence::Calibration,
     module::settings::StrategyName,
     snapshot::Snapshot,
     understand::{Outcome, TurnError, TurnRequest, Understander},
@@ -114,6 +115,8 @@ pub struct Evaluation {
     /// The requested strategy; `None` means the module's or the server's.
     pub strategy: Option<StrategyName>,
     pub scores: Scores,
+    /// How sure the module's own answers are.
+    pub calibration: Calibration,
     /// Most frequent first.
     pub confusions: Vec<Confusion>,
     /// Most errors first.
@@ -233,7 +236,8 @@ pub async fn evaluate(
         }
     }
     progress(all, all);
-    Ok(tally.finish(options.strategy, 0, dialogues))
+    let calibration = snapshot.calibration.get();
+    Ok(Evaluation { calibration, ..tally.finish(options.strategy, 0, dialogues) })
 }
 
 /// Initialises lazy parts of the process, which must not count as part of a turn.

@@ -10,6 +10,7 @@ use super::{
     score::Scores,
     share::{percent, plural},
 };
+use crate::decide::confidence::Calibration;
 
 /// What a report shows besides the scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,7 @@ pub fn text(evaluation: &Evaluation, options: ReportOptions) -> String {
     } else {
         lines.push(format!("{name} (version {version}): {}", plural(dialogues.all(), "dialogue")));
     }
+    lines.extend(own(&evaluation.calibration).map(|text| row("exemplars", &text)));
     lines.extend(dialogue::report::summary(dialogues).into_iter().map(|(name, text)| row(name, &text)));
     kinds(scores, &mut lines);
     calibration(scores, &mut lines);
@@ -104,6 +106,7 @@ pub fn json(evaluation: &Evaluation, options: ReportOptions) -> Value {
         "module_version": evaluation.module_version,
         "strategy": evaluation.strategy,
         "scores": evaluation.scores,
+        "calibration": evaluation.calibration,
         "confusions": &evaluation.confusions[..evaluation.confusions.len().min(options.top)],
         "slots": &evaluation.slots[..evaluation.slots.len().min(options.top)],
         "dialogues": evaluation.dialogues,
@@ -128,6 +131,13 @@ fn summary(scores: &Scores, lines: &mut Vec<String>) {
     let mut row = |name: &str, text: String| lines.push(row(name, &text));
     row("answers", format!("{} wholly right", percent(scores.right)));
     row("calls", calls(&scores.calls));
+    if scores.in_scope > 0 {
+        let covered = percent(scores.calls.covered_of_in_scope);
+        row(
+            "covered",
+            format!("{covered} of what is in scope is called rightly, or put as the right yes-or-no question"),
+        );
+    }
     if let Some(curve) = &scores.risk_coverage {
         let at = |at: &AtRisk| format!("{} at {:.0} % wrong", percent(Some(at.coverage)), at.risk * 100.0);
         row("answerable", curve.at_risk.iter().map(at).collect::<Vec<_>>().join(", "));
@@ -185,6 +195,19 @@ fn summary(scores: &Scores, lines: &mut Vec<String>) {
     if scores.tokens > 0 {
         row("tokens", scores.tokens.to_string());
     }
+}
+
+/// What the module's own exemplars say of how sure its answers are.
+fn own(calibration: &Calibration) -> Option<String> {
+    let Calibration { judged, right, .. } = *calibration;
+    let own = |general: f32| percent(Some(f64::from(calibration.of(general))));
+    (judged > 0).then(|| {
+        format!(
+            "{right} of {judged} understood when they are left out: 70.0 and 90.0 % are {} and {} here",
+            own(0.7),
+            own(0.9)
+        )
+    })
 }
 
 pub(super) fn calls(calls: &CallScores) -> String {
@@ -330,6 +353,7 @@ pub(super) mod tests {
             module_version: "b3f1c0de5eed".to_owned(),
             strategy: None,
             scores: score::score(&[right, taken]),
+            calibration: Calibration { slope: 0.8, offset: -0.5, judged: 40, right: 22 },
             confusions: vec![
                 Confusion { expected: "(none)".to_owned(), got: "order".to_owned(), count: 1 },
                 Confusion { expected: "a".to_owned(), got: "b".to_owned(), count: 1 },
@@ -370,12 +394,14 @@ pub(super) mod tests {
         weather (version b3f1c0de): 2 cases, 1 in scope, 1 out of scope
           answers    50.0 % wholly right
           calls      1 wrong of 2 calls (50.0 %), 50.0 % of all cases; 0 of them at 0.75 or surer
+          covered    100.0 % of what is in scope is called rightly, or put as the right yes-or-no question
           answerable 100.0 % at 1 % wrong, 100.0 % at 2 % wrong, 100.0 % at 5 % wrong
           function   accuracy 100.0 %, best guess 100.0 %, recall @1 100.0 % @3 100.0 % @5 100.0 % @10 100.0 %
           slots      precision 100.0 %, recall 100.0 %, F1 100.0 %; all right in 100.0 % of 1 case
           scope      accuracy 50.0 %, out-of-scope recall 0.0 %, precision -, AUROC 50.0 %
           confidence expected calibration error 25.0 %
           outcomes   call 2 (100.0 %)
+          exemplars  22 of 40 understood when they are left out: 70.0 and 90.0 % are 54.4 % and 77.9 % here
 
           confidence  cases     said     true
           0.4 to 0.5      1   40.0 %    0.0 %

@@ -30,6 +30,9 @@ pub struct CallScores {
     pub surely_wrong: usize,
     pub wrong_of_calls: Option<f64>,
     pub wrong_of_cases: Option<f64>,
+    /// In-scope cases that are called rightly, or where the right call is put to the person as a yes-or-no question.
+    pub covered: usize,
+    pub covered_of_in_scope: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -75,7 +78,11 @@ pub struct Bin {
 pub fn calls(observations: &[Observation]) -> CallScores {
     let made: Vec<&Observation> = observations.iter().filter(|one| one.outcome == OutcomeKind::Call).collect();
     let wrong: Vec<&&Observation> = made.iter().filter(|one| !one.is_right()).collect();
+    let in_scope = observations.iter().filter(|one| one.is_in_scope());
+    let covered = in_scope.clone().filter(|one| one.is_proposed && one.is_proposal_right()).count();
     CallScores {
+        covered,
+        covered_of_in_scope: share(covered, in_scope.count()),
         made: made.len(),
         wrong: wrong.len(),
         surely_wrong: wrong.iter().filter(|one| one.confidence.is_some_and(|confidence| confidence >= SURE)).count(),
@@ -192,6 +199,22 @@ mod tests {
         assert_eq!((scores.made, scores.wrong, scores.surely_wrong), (4, 2, 1));
         assert_eq!((scores.wrong_of_calls, scores.wrong_of_cases), (Some(0.5), Some(0.4)));
         assert_eq!(calls(&[]).wrong_of_calls, None);
+    }
+
+    #[test]
+    fn what_is_called_rightly_or_rightly_offered_is_covered() {
+        let offered = |right: bool| Observation { outcome: OutcomeKind::Ask, ..observed(true, right, 0.5) };
+        let open = Observation { is_proposed: false, ..offered(true) };
+        let scores = calls(&[
+            observed(true, true, 0.9),
+            observed(true, false, 0.9),
+            offered(true),
+            offered(false),
+            open,
+            observed(false, false, 0.9),
+        ]);
+        assert_eq!((scores.covered, scores.covered_of_in_scope), (2, Some(0.4)));
+        assert_eq!(calls(&[]).covered_of_in_scope, None);
     }
 
     #[test]

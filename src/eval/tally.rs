@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     conversation::State,
+    decide::confidence::Calibration,
     module::{FunctionId, Module, SlotGroup, settings::StrategyName, squeeze},
     snapshot::Snapshot,
     understand::{Turn, TurnError, TurnRequest, Understander, request},
@@ -291,6 +292,7 @@ impl<'a> Tally<'a> {
             module_version: self.module.version.clone(),
             strategy,
             scores: score::score(&self.observations),
+            calibration: Calibration::GENERAL,
             confusions,
             slots,
             answers: self.answers,

@@ -345,8 +345,10 @@ fn guess_by_description(description: &str) -> Option<Builtin> {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| text.starts_with(prefix));
     if text.contains("iso 8601 duration") {
         Some(Builtin::Duration)
-    } else if text.contains("iso 8601 date") {
-        Some(if text.contains("date-time") || text.contains("datetime") { Builtin::DateTime } else { Builtin::Date })
+    } else if ["iso 8601", "iso-8601", "iso8601", "rfc 3339", "rfc3339"].iter().any(|name| text.contains(name)) {
+        // A moment, unless nothing but a day is asked for.
+        let is_moment = ["time", "moment", "instant"].iter().any(|word| text.contains(word));
+        Some(if text.contains("date") && !is_moment { Builtin::Date } else { Builtin::DateTime })
     } else if starts(&["email address", "e-mail address", "email of"]) {
         Some(Builtin::Email)
     } else if starts(&["phone number", "telephone number"]) {
@@ -429,7 +431,10 @@ mod tests {
             "day": {"type": "string", "format": "date"}, "n": {"type": "integer"}, "x": {"type": "number"},
             "start_date": {"type": "string"}, "update": {"type": "string"}, "contactEmail": {"type": "string"},
             "us_date": {"type": "string", "pattern": "^\\d{2}/\\d{2}/\\d{4}$"}, "note": {"type": "string"},
-            "begin": {"type": "string", "description": "Start as YYYY-MM-DD"}
+            "begin": {"type": "string", "description": "Start as YYYY-MM-DD"},
+            "until": {"type": "string", "description": "End of the event (ISO 8601 timestamp)"},
+            "when": {"type": "string", "description": "RFC3339 moment"},
+            "due": {"type": "string", "description": "The due date, ISO 8601"}
         });
         assert_eq!(
             bound(&[], &properties),
@@ -446,7 +451,10 @@ mod tests {
                 "contactEmail: email",
                 "us_date: ",
                 "note: ",
-                "begin: date"
+                "begin: date",
+                "until: datetime",
+                "when: datetime",
+                "due: date"
             ]
         );
     }

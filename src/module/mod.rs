@@ -255,6 +255,13 @@ impl Function {
         (0..self.slots.len()).map(SlotId::from_index)
     }
 
+    /// True if an exemplar has the slot.
+    #[must_use]
+    pub fn shows(&self, id: SlotId) -> bool {
+        let mut pieces = self.exemplars.iter().flat_map(|exemplar| &exemplar.pieces);
+        pieces.any(|piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == id))
+    }
+
     /// The slot at exactly this path.
     #[must_use]
     pub fn slot_at(&self, path: &SlotPath) -> Option<SlotId> {

@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::{PrepareError, Snapshot, Snapshots, compile, lock, unwatched};
+use super::{Before, PrepareError, Snapshot, Snapshots, compile, lock, unwatched};
 use crate::{
     conversation::Tenant,
     module::{self, Limits, Module, ModuleName, Recognizer, RecognizerKind},
@@ -153,7 +153,8 @@ impl Snapshots {
         });
         let (parts, weight) = compiled.await.map_err(|_| super::interrupted(name))??;
         drop(waiting);
-        let (snapshot, indexed) = self.index(parts, None, before.as_deref(), &unwatched).await?;
+        let known_before = Before { slots: before.as_deref(), learned: self.get(name) };
+        let (snapshot, indexed) = self.index(parts, None, known_before, &unwatched).await?;
         tracing::debug!(module = %name, embedded = indexed.embedded, "functions of a request compiled");
         Ok((Arc::new(snapshot), weight))
     }

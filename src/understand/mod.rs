@@ -7,6 +7,7 @@
 //! | `deciding` | who decides: the local strategy, or a model server |
 //! | `converse` | the recipe of a turn of a conversation |
 //! | `front` | a model server's text if no function is meant |
+//! | `calibrate` | how sure a module's answers are, by its own exemplars |
 //! | `told` | replies about the results of calls |
 //! | `acted` | a turn after its calls were made here |
 //! | `cores` | runs the computing stages of turns |
@@ -25,6 +26,7 @@ use std::{
 
 mod acted;
 pub(crate) mod analysis;
+mod calibrate;
 mod converse;
 mod cores;
 mod deciding;

@@ -100,6 +100,12 @@ pub fn time_zone(module: &Module, usual: &str) -> TimeZone {
     TimeZone::get(name).unwrap_or(TimeZone::UTC)
 }
 
+/// A moment in which a module's exemplars are read: always the same one.
+pub(crate) fn midday(module: &Module) -> Zoned {
+    let noon = jiff::civil::date(2026, 3, 2).at(12, 0, 0, 0);
+    noon.to_zoned(time_zone(module, "UTC")).unwrap_or_else(|_| Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC))
+}
+
 /// Reads RFC 9557 (`...[Europe/Zurich]`), or else RFC 3339; `Z` gives the instant but not the place, so `home` is used.
 ///
 /// # Errors

@@ -9,8 +9,8 @@ use crate::{
 /// Words that join the parts of a name, at most: "de la".
 const JOINT: usize = 2;
 /// Marks that open a quotation, each with the one that closes it.
-const QUOTES: [(char, char); 8] =
-    [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』'), ('‘', '’'), ('\'', '\'')];
+const QUOTES: [(char, char); 9] =
+    [('`', '`'), ('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』'), ('‘', '’'), ('\'', '\'')];
 
 /// The words of an utterance as they are written.
 pub(super) struct Surface {
@@ -128,7 +128,7 @@ fn is_i(folded: &str) -> bool {
 }
 
 /// What stands between quotation marks, without them.
-fn quotations(text: &str) -> Vec<Span> {
+pub(crate) fn quotations(text: &str) -> Vec<Span> {
     let (mut found, mut open) = (Vec::new(), None);
     let mut before = ' ';
     let mut marks = text.chars().enumerate().peekable();

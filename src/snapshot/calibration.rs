@@ -1,0 +1,138 @@
+//! How sure a module's own answers are: found out once for each version, off to the side, and kept between starts.
+
+use std::{path::PathBuf, sync::Arc};
+
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use super::{PrepareError, Snapshot, Snapshots};
+use crate::{
+    decide::{confidence::Calibration, model::DecisionModel},
+    exemplars::Sentences,
+    module::Module,
+};
+
+/// Finds out how sure a module's answers are. What understands lies above this layer, and gives itself to it.
+pub trait Calibrate: Send + Sync {
+    /// The same module gives the same calibration.
+    ///
+    /// # Errors
+    /// If the module cannot be built without some of its exemplars, or the embedding fails.
+    fn calibrate<'a>(
+        &'a self,
+        snapshots: &'a Snapshots,
+        snapshot: &'a Snapshot,
+    ) -> BoxFuture<'a, Result<Calibration, PrepareError>>;
+}
+
+/// What is kept of it.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// What it was made of.
+    content: String,
+    calibration: Calibration,
+}
+
+impl Snapshots {
+    /// From now on, modules that are built are calibrated by this.
+    pub fn calibrate_by(&self, calibrate: Arc<dyn Calibrate>) {
+        // The first one stays.
+        let _ = self.shared.calibrate.set(calibrate);
+    }
+
+    /// The sentences that the module's exemplars are.
+    ///
+    /// # Errors
+    /// If the embedding fails.
+    pub(crate) async fn sentences(&self, module: &Module) -> Result<Sentences, PrepareError> {
+        let labels = self.labels(module, None).await?;
+        self.said(module, &labels).await
+    }
+
+    /// Waits until it is known how sure the module's own answers are, which its snapshot knows from then on.
+    ///
+    /// # Errors
+    /// See [`Calibrate::calibrate`].
+    pub async fn calibrated(&self, snapshot: &Snapshot) -> Result<Calibration, PrepareError> {
+        if let Some(known) = snapshot.calibration.own() {
+            return Ok(known);
+        }
+        let Some(calibrate) = self.shared.calibrate.get() else { return Ok(snapshot.calibration.get()) };
+        // One after the other: requests come first.
+        let _turn = self.shared.calibrating.lock().await;
+        let path = self.calibration_path(snapshot);
+        let content = self.calibration_content(snapshot);
+        let kept = read(path.clone()).await.filter(|kept| kept.content == content);
+        let found = match kept {
+            Some(kept) => kept.calibration,
+            None => {
+                let calibration = calibrate.calibrate(self, snapshot).await?;
+                let Calibration { slope, offset, judged, right } = calibration;
+                tracing::debug!(module = %snapshot.module.name, slope, offset, judged, right, "a module is calibrated");
+                write(path, Kept { content, calibration }).await;
+                calibration
+            }
+        };
+        snapshot.calibration.set(found);
+        Ok(found)
+    }
+
+    /// The same, while the snapshot serves.
+    pub(super) fn calibrate_later(&self, snapshot: Arc<Snapshot>) {
+        if self.shared.calibrate.get().is_none() {
+            return;
+        }
+        let this = self.clone();
+        tokio::spawn(async move {
+            // A version that no longer serves needs none.
+            let is_served = || this.get(&snapshot.module.name).is_some_and(|served| Arc::ptr_eq(&served, &snapshot));
+            if is_served()
+                && let Err(error) = this.calibrated(&snapshot).await
+            {
+                tracing::warn!(module = %snapshot.module.name, %error, "a module could not be calibrated");
+            }
+        });
+    }
+
+    /// What was kept of this version, if anything.
+    pub(super) async fn recall(&self, snapshot: &Snapshot) {
+        let kept = read(self.calibration_path(snapshot)).await;
+        if let Some(kept) = kept.filter(|kept| kept.content == self.calibration_content(snapshot)) {
+            snapshot.calibration.set(kept.calibration);
+        }
+    }
+
+    fn calibration_path(&self, snapshot: &Snapshot) -> PathBuf {
+        self.shared.options.index.join(format!("{}.calibration.json", snapshot.module.name))
+    }
+
+    /// What a calibration follows from: the module, the embedder, and what evidence is worth.
+    fn calibration_content(&self, snapshot: &Snapshot) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in [snapshot.module.version.as_str(), self.shared.embedder.identity(), DecisionModel::text()] {
+            hasher.update(part.as_bytes()).update(b"\0");
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+async fn read(path: PathBuf) -> Option<Kept> {
+    let text = tokio::fs::read_to_string(path).await.ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// Beside the file and renamed, so that readers see one whole version or another. Failing costs the next start time.
+async fn write(path: PathBuf, kept: Kept) {
+    let beside = path.with_extension(format!("{}.tmp", uuid::Uuid::new_v4().simple()));
+    let written = async {
+        if let Some(directory) = path.parent() {
+            tokio::fs::create_dir_all(directory).await?;
+        }
+        tokio::fs::write(&beside, serde_json::to_string(&kept)?).await?;
+        tokio::fs::rename(&beside, &path).await
+    };
+    if let Err(error) = written.await {
+        let _ = tokio::fs::remove_file(&beside).await;
+        tracing::warn!(path = %path.display(), %error, "a calibration could not be kept; the next start finds it out anew");
+    }
+}
