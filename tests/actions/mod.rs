@@ -3,7 +3,7 @@
 mod chat;
 mod compose;
 mod endpoints;
-mod shop;
+pub(crate) mod shop;
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 

@@ -47,7 +47,7 @@ pub(super) struct Asked {
 }
 
 #[derive(Clone)]
-pub(super) struct Shop {
+pub(crate) struct Shop {
     pub(super) url: String,
     shared: Arc<Shared>,
 }
@@ -68,7 +68,7 @@ impl Shop {
         Self { url, shared }
     }
 
-    pub(super) async fn good() -> Self {
+    pub(crate) async fn good() -> Self {
         Self::replying(vec![reply(201, &json!({"id": "S-17", "state": "packed"}))]).await
     }
 
@@ -131,7 +131,7 @@ pub(super) fn settings(url: &str, more: &str) -> String {
     )
 }
 
-pub(super) fn options() -> ActionOptions {
+pub(crate) fn options() -> ActionOptions {
     ActionOptions {
         enabled: true,
         hosts: vec!["127.0.0.1".to_owned()],
@@ -142,7 +142,7 @@ pub(super) fn options() -> ActionOptions {
 }
 
 /// A service with the module, which keeps its sessions in memory.
-pub(super) fn service(shop: &Shop, more: &str, options: &ActionOptions) -> Service {
+pub(crate) fn service(shop: &Shop, more: &str, options: &ActionOptions) -> Service {
     service_at(shop, more, options, "memory:")
 }
 
@@ -158,7 +158,7 @@ pub(super) fn service_at(shop: &Shop, more: &str, options: &ActionOptions, store
 }
 
 /// A turn of a session.
-pub(super) async fn say(service: &Service, session: &str, utterance: &str) -> Value {
+pub(crate) async fn say(service: &Service, session: &str, utterance: &str) -> Value {
     let answer = predict(service, &json!({"utterance": utterance, "session_id": session})).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.json()

@@ -21,7 +21,7 @@ use crate::support::{Service, fixture, in_memory, json_request};
 
 /// Every sample by its name and labels. Fails on an invalid line.
 #[track_caller]
-fn samples(text: &str) -> BTreeMap<String, f64> {
+pub(super) fn samples(text: &str) -> BTreeMap<String, f64> {
     let name = |text: &str| {
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':')
     };

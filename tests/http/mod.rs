@@ -1,6 +1,7 @@
 mod authoring;
 mod chat;
 mod conversations;
+mod examples;
 mod faults;
 mod guard;
 mod healing;
