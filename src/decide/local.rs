@@ -197,7 +197,10 @@ fn is_doubtful(situation: &Situation<'_>, best: &Alternative) -> bool {
     let is_unsure = match is_learned(situation) {
         true => best.right < situation.sure(best.function),
         false => {
-            let described = DecisionModel::bundled().thresholds.described;
+            let thresholds = &DecisionModel::bundled().thresholds;
+            // Without slots, only the function can be wrong.
+            let has_slots = !situation.knowledge.module.function(best.function).slots.is_empty();
+            let described = if has_slots { thresholds.described } else { thresholds.in_scope };
             best.right < situation.sure(best.function).min(described)
                 || may_lack(situation, best)
                 || enumerated::may_be_several(situation, &best.frame)
