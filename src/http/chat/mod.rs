@@ -127,6 +127,8 @@ pub(super) struct Job {
     request: Option<TurnRequest>,
     /// The answer to what a frontend asks for itself.
     chore: Option<String>,
+    /// What another agent said, which has given the conversation back: nothing is added to it.
+    handed_back: Option<String>,
     notes: Vec<String>,
     /// What was said before, where nothing new was; with the message that was answered by calls.
     before: Option<TurnRequest>,
@@ -188,6 +190,7 @@ impl Job {
         let results = std::mem::take(&mut conversation.results);
         notes.append(&mut conversation.notes);
         let chore = chore::answer(&conversation);
+        let handed_back = conversation.handed_back.take();
         let mut made = 0;
         // Whoever takes one call at a time gets the next one after the result of the one before.
         if is_one_at_a_time(delivery)
@@ -214,6 +217,7 @@ impl Job {
             task,
             request,
             chore,
+            handed_back,
             notes,
             before,
             results,
@@ -387,6 +391,11 @@ impl Job {
     /// The answer where nothing new was said: what the calls came to, and what is still asked.
     fn told(&self, pending: Option<&str>) -> Turn {
         let module = &self.snapshot.module;
+        if let Some(words) = &self.handed_back {
+            let turn = told(module, self.language.as_deref(), &self.results, pending);
+            let remark = if self.results.is_empty() { Some(words.clone()) } else { turn.remark.clone() };
+            return Turn { remark, is_answered: true, ..turn };
+        }
         let Some(text) = &self.chore else { return told(module, self.language.as_deref(), &self.results, pending) };
         let mut turn = told(module, self.language.as_deref(), &[], None);
         turn.trace.notes = vec!["the frontend asks for itself: this is answered from the person's words".to_owned()];
