@@ -15,7 +15,7 @@ use crate::{
     shares::Kept,
     snapshot::Snapshot,
     text::is_blank,
-    understand::{Conversed, Demand, TurnError, TurnRequest, Understander},
+    understand::{CallResult, Conversed, Demand, TurnError, TurnRequest, Understander},
 };
 
 /// Messages before the utterance that count, at most, and the steps in which older ones go: were it one by one, each
@@ -204,9 +204,22 @@ pub fn catch_up(state: &mut State, meanwhile: &[Said]) {
 fn hear(state: &mut State, said: &Said) {
     match said {
         Said::Person(text) => state.note(Who::Person, shortened(text)),
-        Said::Tool(text) => state.note(Who::Tool, shortened(text)),
+        Said::Tool(text) => {
+            undo(state, text);
+            state.note(Who::Tool, shortened(text));
+        }
         Said::Assistant(text) => assistant(state, text.trim()),
         Said::Called(text) => called(state, text),
+    }
+}
+
+/// A person let the only call of the turn not be made: it is not what was done last.
+fn undo(state: &mut State, text: &str) {
+    let result = CallResult { text: text.to_owned(), ..CallResult::default() };
+    let turn = state.turn;
+    let mut called = state.finished.iter().filter(|end| end.end == End::Called && end.turn == turn);
+    if called.next().is_some() && called.next().is_none() && result.is_refused() {
+        state.last_call = None;
     }
 }
 
