@@ -18,7 +18,7 @@ use crate::{
     },
     dialogue::{
         outcome::{HandoffReason, Outcome, Question},
-        question::{self, Voice},
+        question::{self, LONG, Voice},
     },
     module::{FunctionId, Module, SlotPath},
     recognize::acts::{Courtesy, Moves},
@@ -122,7 +122,7 @@ impl Turning<'_> {
                 (Outcome::Cancelled { text, functions: cancelled }, pending)
             }
             (None, Some(question)) => {
-                let text = self.in_other_words(state, question.text);
+                let text = self.in_other_words(state, question.text, true);
                 (Outcome::Ask(Question { text, ..question }), None)
             }
             (None, None) => (Outcome::NoMatch, None),
@@ -202,16 +202,22 @@ impl Turning<'_> {
             return voice.words.offer().to_owned();
         }
         let text = voice.remark(self.moves, &voice.summary(&self.knowledge.validator, state), state.helpless);
-        self.in_other_words(state, text)
+        self.in_other_words(state, text, false)
     }
 
-    /// The text, or another one where the person would read it for the third time in a row.
-    fn in_other_words(&self, state: &mut State, text: String) -> String {
+    /// The text, or another one where the person would read it for the third time in a row, or a long one for the second
+    /// time. Who asks to hear it again hears it.
+    fn in_other_words(&self, state: &mut State, text: String, is_question: bool) -> String {
         #[expect(clippy::cast_possible_truncation, reason = "a number that stands for a text may be any")]
         let number = |text: &str| BuildHasherDefault::<FxHasher>::default().hash_one(text) as u32;
         let same = state.replied.filter(|before| before.text == number(&text)).map_or(0, |before| before.times);
-        let (text, times) =
-            if same < SAME_WORDS { (text, same + 1) } else { (self.voice().words.once_again(&text), 1) };
+        let is_long = text.chars().count() > LONG && !self.applied.is_repeat;
+        let (text, times) = match same {
+            0 => (text, 1),
+            _ if is_long => (self.voice().shortened(&text, is_question), 1),
+            _ if same < SAME_WORDS => (text, same + 1),
+            _ => (self.voice().words.once_again(&text), 1),
+        };
         state.replied = Some(Replied { text: number(&text), times });
         text
     }
@@ -336,6 +342,14 @@ impl Turning<'_> {
         if let (true, Some(last)) = (is_confirmation && is_repeat, &state.last_call) {
             question.text = voice.repeat(&self.knowledge.validator, id, (last, &form));
         }
+        // A long question is read out once: nothing in it has changed.
+        let is_put_again = tries > 0 && (!applied.is_understood || applied.is_polite) && !applied.is_repeat;
+        if is_put_again && question.text.chars().count() > LONG {
+            question.text = voice.shortened(&question.text, true);
+        }
+        if matches!(question.about, Pending::Missing { .. }) {
+            self.acknowledge((id, state.turn), &form, &mut question);
+        }
         // What is asked in the same words again says why.
         let is_lost = tries > 0 && !applied.is_understood && has_own_lead;
         let not_understood = || is_lost.then(|| voice.not_understood(state.helpless));
@@ -357,6 +371,24 @@ impl Turning<'_> {
 }
 
 impl Turning<'_> {
+    /// Says first what the person has corrected, since the question does not read it out.
+    fn acknowledge(&self, (id, turn): (FunctionId, u32), form: &Form, question: &mut Question) {
+        let is_same = |before: &&Form| before.function == form.function && before.opened == form.opened;
+        let before = self.before.forms.iter().find(is_same).map_or(&[][..], |before| before.slots.as_slice());
+        let is_corrected = |now: &&SlotValue| {
+            let known = before.iter().find(|known| known.pointer == now.pointer);
+            now.turn == turn && known.is_some_and(|known| known.value != now.value)
+        };
+        let corrected = form.slots.iter().filter(is_corrected).map(|now| now.pointer.clone());
+        let corrected: Vec<String> = corrected.collect();
+        let Some(known) = completed(form, self.module(), &self.knowledge.validator) else { return };
+        let voice = self.voice();
+        let facts = voice.facts_at(self.module().function(id), &Value::Object(known.arguments), &corrected);
+        if !corrected.is_empty() && !facts.is_empty() {
+            question.text = voice.words.then(&voice.words.corrected(&facts), &question.text);
+        }
+    }
+
     /// The question behind `lead`; else behind the word to a courtesy, if that is all that was said. A person who is lost
     /// reads what it is for, and is then offered a person.
     fn led(&self, state: &mut State, question: Question, lead: Option<String>) -> Question {

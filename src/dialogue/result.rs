@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::text::foreign::lines;
+use crate::{llm::written::lenient, text::foreign::lines};
 
 /// Members that say why something failed, the better ones first.
 const REASONS: [&str; 6] = ["message", "detail", "reason", "error", "description", "title"];
@@ -25,6 +25,35 @@ const FAILED: [&str; 13] = [
     "encountered error",
     "tool execution failed",
 ];
+
+/// Members and texts that say only that something was done, in lower case.
+const DONE: [&str; 10] =
+    ["ok", "okay", "done", "success", "succeeded", "successful", "completed", "complete", "true", "accepted"];
+/// Members that say so, or that say nothing of what was found.
+const MARKS: [&str; 8] = ["ok", "success", "successful", "succeeded", "done", "status", "result", "code"];
+/// Who refuses a call, what is refused, and how, as texts say it in lower case.
+const PERSONS: [&str; 6] = ["user", "human", "person", "operator", "reviewer", "customer"];
+const REFUSED: [&str; 9] =
+    ["rejected", "denied", "declined", "refused", "disapproved", "cancelled", "canceled", "vetoed", "aborted"];
+const CALLS: [&str; 6] = ["tool", "function", "call", "action", "execution", "request"];
+const UNWANTED: [&str; 5] = ["doesn't want", "does not want", "did not approve", "didn't approve", "chose not to"];
+/// Words of a text in which a refusal is looked for.
+const REFUSAL_WORDS: usize = 14;
+
+/// What a call came to, as far as that changes what is said of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// A person, or the client for them, let nothing be done.
+    Refused,
+    /// Why, as far as it is told.
+    Failed(String),
+    /// It was done, and nothing else is told.
+    Done,
+    /// It found nothing.
+    Nothing,
+    /// There is something to tell.
+    Told,
+}
 
 /// What a call came to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,11 +81,94 @@ impl CallResult {
         let value = bare(unwrapped(whole));
         if is_marked { Some(reason(&value)) } else { failure(&value) }
     }
+
+    /// What it came to.
+    pub(crate) fn came(&self) -> Came {
+        let value = bare(self.value());
+        let failure = self.failure();
+        let text = failure.as_deref().or(value.as_str()).unwrap_or_default();
+        match failure {
+            _ if is_refusal(text) => Came::Refused,
+            Some(reason) => Came::Failed(reason),
+            None if is_only_done(&value) => Came::Done,
+            None if is_nothing(&value) => Came::Nothing,
+            None => Came::Told,
+        }
+    }
+
+    /// True if a person, or the client for them, let nothing be done.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.came() == Came::Refused
+    }
 }
 
+/// True of a text that tells of a veto: "User rejected the tool call", "Tool call execution denied."
+fn is_refusal(text: &str) -> bool {
+    let text = text.to_lowercase().replace('’', "'");
+    let is_end = |c: char| c.is_whitespace() || ",.;:!`\"()".contains(c);
+    let words: Vec<&str> = text.split(is_end).filter(|word| !word.is_empty()).take(REFUSAL_WORDS).collect();
+    let names = |known: &[&str], word: &&str| known.contains(word);
+    let is_verb = |word: &&str| names(&REFUSED, word);
+    let lead = words.iter().take_while(|word| !is_verb(word)).count();
+    let (before, behind) = (&words[..lead], words.get(lead + 1..).unwrap_or_default());
+    let is_about_call = words.iter().any(|word| names(&CALLS, word));
+    let by_person = behind.first() == Some(&"by") && behind.iter().take(3).any(|word| names(&PERSONS, word));
+    let begins = before.iter().find(|word| **word != "the");
+    let person_first = begins.is_some_and(|word| names(&PERSONS, word)) && before.len() < 4;
+    let call_first = begins.is_some_and(|word| names(&CALLS[..2], word)) && before.len() < 7 && behind.is_empty();
+    let unwanted = begins.is_some_and(|word| names(&PERSONS, word)) && UNWANTED.iter().any(|mark| text.contains(mark));
+    let has_verb = lead < words.len();
+    has_verb && (by_person && is_about_call || person_first && (is_about_call || behind.is_empty()) || call_first)
+        || unwanted && is_about_call
+}
+
+/// True of what says only that it was done: "ok", `{"success": true}`.
+fn is_only_done(value: &Value) -> bool {
+    match value {
+        Value::Bool(true) => true,
+        Value::String(text) => DONE.contains(&text.trim().trim_end_matches(['.', '!']).to_lowercase().as_str()),
+        Value::Object(members) if !members.is_empty() => members.iter().all(|(key, member)| {
+            let is_mark = MARKS.contains(&key.to_lowercase().as_str());
+            member.is_null() || is_mark && (is_only_done(member) || member.as_u64().is_some_and(is_good_status))
+        }),
+        _ => false,
+    }
+}
+
+/// True of 0, and of what HTTP calls a success.
+fn is_good_status(code: u64) -> bool {
+    code == 0 || (200..300).contains(&code)
+}
+
+/// True of what has nothing in it: `[]`, `{"alerts": []}`.
+fn is_nothing(value: &Value) -> bool {
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::Bool(_) => false,
+    };
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => {
+            let is_list = |member: &Value| matches!(member, Value::Array(_) | Value::Object(_));
+            let is_mark = |(key, member): (&String, &Value)| MARKS.contains(&key.as_str()) && is_only_done(member);
+            let mut lists = members.values().filter(|member| is_list(member)).peekable();
+            members.is_empty()
+                || lists.peek().is_some() && members.iter().all(|member| is_empty(member.1) || is_mark(member))
+        }
+        _ => false,
+    }
+}
+
+/// JSON, or what Python prints of the same; anything else is a text.
 fn parsed(text: &str) -> Value {
     let trimmed = text.trim();
-    harmless(serde_json::from_str(trimmed).unwrap_or_else(|_| Value::String(trimmed.to_owned())))
+    let read = serde_json::from_str(trimmed).ok().or_else(|| lenient::python(trimmed));
+    harmless(read.unwrap_or_else(|| Value::String(trimmed.to_owned())))
 }
 
 /// What a service says is shown to people: nothing in it is for their terminal.
@@ -180,8 +292,47 @@ mod tests {
             (json!({"content": [], "structuredContent": {"id": 7}}).to_string(), json!({"id": 7})),
             (json!({"content": "a page"}).to_string(), json!({"content": "a page"})),
             (String::new(), json!("")),
+            (
+                "{'temp': 21, 'is_day': True, 'note': None}".to_owned(),
+                json!({"temp": 21, "is_day": true, "note": null}),
+            ),
+            ("['a', 'b']".to_owned(), json!(["a", "b"])),
+            ("None".to_owned(), json!(null)),
+            ("[see page 3]".to_owned(), json!("[see page 3]")),
+            ("{name} is here".to_owned(), json!("{name} is here")),
         ] {
             assert_eq!(result(text.clone()).value(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_came_is_told_apart() {
+        for (text, expected) in [
+            ("Tool call execution denied.", Came::Refused),
+            (
+                "User rejected the tool call for `f` with id call_a. The tool was not executed. Do not retry it.",
+                Came::Refused,
+            ),
+            ("The user doesn't want to proceed with this tool use.", Came::Refused),
+            ("Tool execution was rejected by the user", Came::Refused),
+            ("Error: user denied the action", Came::Refused),
+            ("{\"error\": \"The user declined this request.\"}", Came::Refused),
+            ("The user cancelled the order on Monday", Came::Told),
+            ("Your request was denied by the bank", Came::Told),
+            ("Error: permission denied", Came::Failed("permission denied".into())),
+            ("ok", Came::Done),
+            ("{\"ok\": true}", Came::Done),
+            ("{\"status\": \"success\", \"code\": 200}", Came::Done),
+            ("true", Came::Done),
+            ("{\"status\": \"delivered\"}", Came::Told),
+            ("[]", Came::Nothing),
+            ("{}", Came::Nothing),
+            ("{\"alerts\": []}", Came::Nothing),
+            ("{\"status\": \"ok\", \"results\": [], \"total\": 0}", Came::Nothing),
+            ("{\"city\": \"Oslo\", \"alerts\": []}", Came::Told),
+            ("0", Came::Told),
+        ] {
+            assert_eq!(result(text).came(), expected, "{text}");
         }
     }
 

@@ -23,6 +23,7 @@ pub mod effects;
 #[cfg(feature = "ablation")]
 pub(crate) mod emptied;
 pub mod facts;
+pub mod grammar;
 pub mod negation;
 pub mod pattern;
 pub mod phrases;

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::PackError;
+use super::{PackError, grammar::Grammar};
 
 /// A text with places like `{name}`.
 #[derive(Debug, Deserialize)]
@@ -58,6 +58,8 @@ pub struct Sentences {
     pub keeps_capitals: bool,
     pub yes: String,
     pub no: String,
+    /// How many there are of something, where there is nothing.
+    pub none: String,
     pub today: String,
     pub now: String,
     /// A slot in a sentence: "the size".
@@ -81,6 +83,7 @@ pub struct Sentences {
     pub news: News,
     pub remark: Remarks,
     pub summary: Summary,
+    pub grammar: Grammar,
 }
 
 /// What stands between the items of a list.
@@ -122,6 +125,15 @@ pub struct Variant {
 pub struct Ask {
     /// The question for one value; `choices` may be empty.
     pub plain: Template,
+    /// The same where the name stands for several things, and where it counts them.
+    pub plural: Template,
+    pub how_many: Template,
+    /// Whether something holds.
+    pub truth: Template,
+    /// Where the description names what is wanted, and where it is an indirect question.
+    pub thing: Template,
+    pub indirect: Template,
+    /// A question with what is said of its name.
     pub described: Template,
     /// The same where the name says nothing by itself: "to".
     pub bare: Template,
@@ -144,6 +156,8 @@ pub struct Ask {
     /// What a value is needed for.
     pub why: Template,
     pub why_described: Template,
+    /// What is known otherwise now, before the next question.
+    pub corrected: Template,
     /// Why a yes is waited for.
     pub yes_needed: String,
     /// Which of several values was meant.
@@ -240,8 +254,12 @@ pub struct Moved {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confirm {
+    /// By what the function is called.
     pub plain: Template,
     pub details: Template,
+    /// By what it does, in words that can stand behind "shall I".
+    pub deed: Template,
+    pub deed_details: Template,
     /// What is to be changed, after a no.
     pub change: String,
 }
@@ -284,6 +302,11 @@ pub struct News {
     pub not_understood: [String; 3],
     /// What was said twice in a row and is said once more.
     pub again: Template,
+    /// In place of a long text that was just said: by its last sentence, which asks; else to a question, and to anything
+    /// else.
+    pub still_asked: Template,
+    pub answer_needed: String,
+    pub told_before: String,
 }
 
 /// What is said where nothing is asked.
@@ -309,8 +332,13 @@ pub struct Remarks {
     pub able: Template,
     /// What was understood and is not called.
     pub understood: Template,
-    /// A call that came to nothing which could be told.
+    /// A call that came to nothing which could be told; and of a function that no description tells of.
     pub done: Template,
+    pub done_plain: String,
+    /// A call that found nothing.
+    pub nothing_found: String,
+    /// The person, or the client for them, let nothing be done.
+    pub declined: String,
     /// `reason` ends as a sentence does.
     pub failed: Template,
     /// A reason: the service that does it gives no answer, or none that a person could be told.

@@ -13,6 +13,7 @@
 
 mod arguments;
 mod find_functions;
+mod handles;
 mod list_modules;
 mod offer;
 mod refusal;

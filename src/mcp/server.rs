@@ -15,7 +15,9 @@ use rmcp::{
 };
 
 use super::{
-    find_functions, list_modules,
+    find_functions,
+    handles::Handles,
+    list_modules,
     refusal::Refusal,
     resources,
     shared::{McpOptions, Shared},
@@ -78,7 +80,8 @@ impl McpServer {
             understand::definition(&options),
             list_modules::definition(),
         ]);
-        Self { shared: Arc::new(Shared { snapshots, understander, turns, tokens, options }), tools, admission }
+        let shared = Shared { snapshots, understander, turns, tokens, handles: Handles::new(), options };
+        Self { shared: Arc::new(shared), tools, admission }
     }
 
     /// Loads every offered module, one after the other, so that no call has to wait for it. A failure is logged, and

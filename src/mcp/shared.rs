@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{offer::Offer, refusal::Refusal};
+use super::{handles::Handles, offer::Offer, refusal::Refusal};
 use crate::{
     conversation::Tokens,
     snapshot::Snapshots,
@@ -28,6 +28,8 @@ pub(super) struct Shared {
     pub(super) turns: UnderstandOptions,
     /// Callers keep their conversations themselves.
     pub(super) tokens: Tokens,
+    /// Short names of those, for models.
+    pub(super) handles: Handles,
     pub(super) options: McpOptions,
 }
 

@@ -26,8 +26,8 @@ Turn what a person said into validated calls of a module's functions. There are 
 functions with complete and valid arguments, one for each thing that was asked for, ready for you to carry out. `ask`: \
 a question to put to the person, because something required was not said, is to be confirmed, or several functions fit. \
 `no_match`: none of the module's functions is meant. `cancelled`: the person took back what was open. `handoff`: a \
-person should take over, since the person asked for one or the same was asked too often in vain. To go on with a conversation, pass the `uptake.state` of the answer before as `state` \
-with the person's reply. No argument is invented: each comes from the utterance, from the schema's choices, \
+person should take over, since the person asked for one or the same was asked too often in vain. To go on with a conversation, pass the state of the answer before as `state` with the person's reply: \
+the short one that its text ends with, or `uptake.state`. No argument is invented: each comes from the utterance, from the schema's choices, \
 or from a default. Nothing is called by this tool. Pass the person's own words, not a paraphrase.";
 
 #[derive(Debug, Deserialize)]
@@ -55,8 +55,8 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
         },
         "state": {
             "type": "string",
-            "description": "`uptake.state` of the answer before, unchanged: then the utterance goes on with that \
-                conversation. Without it one begins",
+            "description": "The short state that the text of the answer before ends with, or its `uptake.state`, \
+                unchanged: then the utterance goes on with that conversation. Without it one begins",
         },
     });
     if !options.local {
@@ -89,11 +89,12 @@ pub(super) async fn call(
         owner,
         ..TurnRequest::default()
     };
+    let refused = |why: String| Refusal::new(format!("`state`: {why}; leave it out to begin a new conversation"));
+    let state = state.map(|text| shared.handles.state(kept_for, text)).transpose();
+    let state = state.map_err(|why| refused(why.to_owned()))?;
     let (echoed, tokens) = (state.clone(), shared.tokens.of(kept_for));
     let state = match state {
-        Some(text) => tokens
-            .read(&text, module)
-            .map_err(|error| Refusal::new(format!("`state`: {error}; leave it out to begin a new conversation")))?,
+        Some(text) => tokens.read(&text, module).map_err(|error| refused(error.to_string()))?,
         None => State::new(&module.name),
     };
     let awaits_consent = state.awaits_consent();
@@ -104,7 +105,7 @@ pub(super) async fn call(
         .map_err(|error| Refusal::of_turn(&error, "utterance"))?;
     if let Some(text) = echoed.filter(|_| awaits_consent && matches!(turn.outcome, Outcome::Call(_))) {
         let taken = tokens.take_consent(&text).await;
-        taken.map_err(|error| Refusal::new(format!("`state`: {error}; leave it out to begin a new conversation")))?;
+        taken.map_err(|error| refused(error.to_string()))?;
     }
     tracing::info!(
         module = %module.name,
@@ -117,8 +118,9 @@ pub(super) async fn call(
     let mut understood = Understanding::new(module, &turn);
     let written = tokens.write(&state).map_err(|error| Refusal::new(error.to_string()))?;
     let summary = understand::summary(&snapshot, None, &state);
+    let handle = shared.handles.keep(kept_for, &written);
     understood.uptake.keep(Kept { state: Some(written), session: None, turn: state.turn, summary });
-    answered(words(&understood), &understood)
+    answered(words(&understood, &handle), &understood)
 }
 
 /// A server started as local asks no model server, whatever the module or the caller wants.
@@ -133,8 +135,8 @@ fn strategy_of(asked: Option<StrategyName>, local: bool) -> Result<Option<Strate
     }
 }
 
-/// The text for a model that does not see the structured answer.
-fn words(understood: &Understanding) -> String {
+/// The text for a model that does not see the structured answer. `handle` is the short name of the state.
+fn words(understood: &Understanding, handle: &str) -> String {
     let uptake = &understood.uptake;
     let how = format!("confidence {}, decided by {}", uptake.confidence, uptake.decided_by);
     let mut text = match (&understood.calls[..], &uptake.question) {
@@ -153,6 +155,10 @@ fn words(understood: &Understanding) -> String {
                 let arguments = Value::Object(call.arguments.clone());
                 let _ = write!(text, "\n{} {arguments}", call.name);
             }
+            // What is asked beside the calls.
+            if let Some(question) = &uptake.question {
+                let _ = write!(text, "\nask: {}", question.text);
+            }
             text
         }
     };
@@ -163,10 +169,8 @@ fn words(understood: &Understanding) -> String {
             }
         }
     }
-    // For clients that read only the text: without the state the reply would begin a new conversation.
-    if let (Some(state), Some(_)) = (&uptake.state, &uptake.question) {
-        let _ = write!(text, "\nstate for the reply: {state}");
-    }
+    // For clients that read only the text: without the state the next utterance would begin a new conversation.
+    let _ = write!(text, "\nstate for what is said next: {handle}");
     text
 }
 

@@ -1,5 +1,7 @@
 //! Gives functions their endpoints: checks what is written and turns it into what can be carried out.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{
@@ -8,6 +10,8 @@ use super::{
     files::SETTINGS_FILE,
     findings::{Findings, Place},
     schema,
+    settings::FunctionSettings,
+    template,
 };
 
 /// The header that carries the idempotency key if the author names no other.
@@ -31,7 +35,38 @@ pub(super) fn resolve_all(
         let Some(own) = settings.functions.get(&function.name).and_then(|own| own.endpoint.as_ref()) else { continue };
         let at = functions_at.key(&function.name);
         function.endpoint = resolve(own, function, known(index, own), &at.key("endpoint"), findings);
+        if let (Some(endpoint), Some(own)) = (&function.endpoint, settings.functions.get(&function.name)) {
+            check_replies(endpoint, own, &at.key("replies").key("done"), findings);
+        }
     }
+}
+
+/// Reports members that the reply names and that the answer's schema does not have.
+fn check_replies(endpoint: &Endpoint, own: &FunctionSettings, place: &Place<'_>, findings: &mut Findings) {
+    let (Some(answer), Some(done)) = (&endpoint.answer, &own.replies.done) else { return };
+    let named: BTreeSet<String> = done.texts().flat_map(|(_, text)| template::members(text, "result")).collect();
+    for member in named.iter().filter(|member| lacks(answer, member)) {
+        let message = format!("the reply needs `result.{member}`, and `answer` has no such member");
+        let found = Diagnostic::warning("unknown-result", SETTINGS_FILE, place, message);
+        findings
+            .push(found.hint("where it is absent, the result is told plainly instead: name a member that is there"));
+    }
+}
+
+/// True if the schema lists the members of its value, and this one is not among them.
+fn lacks(schema: &Value, member: &str) -> bool {
+    let mut schema = schema;
+    for key in member.split('.') {
+        let Some(members) = schema.get("properties").and_then(Value::as_object).filter(|members| !members.is_empty())
+        else {
+            return false;
+        };
+        match members.get(key) {
+            Some(inner) => schema = inner,
+            None => return true,
+        }
+    }
+    false
 }
 
 /// Turns what is written into what can be carried out; `None` after a finding.

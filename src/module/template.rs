@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, io, sync::LazyLock};
 
-use minijinja::{Environment, Error, Output, State, Template, UndefinedBehavior, Value, value::Serde};
+use minijinja::{Environment, Error, ErrorKind, Output, State, Template, UndefinedBehavior, Value, value::Serde};
 use serde::Serialize;
 
 /// Instructions that one rendering may execute, depth of its calls, and bytes that it may write.
@@ -21,8 +21,13 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH);
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-    // Never escaped: the text is not a web page.
-    environment.set_formatter(|output, _: &mut State<'_, '_>, value| write_value(output, value, unchanged));
+    // Never escaped: the text is not a web page. An absent value is an error, so that no sentence has a hole.
+    environment.set_formatter(|output, _: &mut State<'_, '_>, value| {
+        if value.is_none() || value.is_undefined() {
+            return Err(Error::new(ErrorKind::UndefinedError, "a value that it names is not there"));
+        }
+        write_value(output, value, unchanged)
+    });
     environment
 });
 
@@ -31,10 +36,20 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     ENVIRONMENT.template_from_str(text).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// The rendered text with the values of `known`. Unknown names are left out.
+/// The members of `root` that a template names, sorted: `id` and `place.city` for `{{ result.id }}` and
+/// `{% if result.place.city %}`.
+pub(super) fn members(text: &str, root: &str) -> Vec<String> {
+    let named = ENVIRONMENT.template_from_str(text).map(|template| template.undeclared_variables(true));
+    let inside = |name: &String| name.strip_prefix(root)?.strip_prefix('.').map(str::to_owned);
+    let mut members: Vec<String> = named.unwrap_or_default().iter().filter_map(inside).collect();
+    members.sort_unstable();
+    members
+}
+
+/// The rendered text with the values of `known`.
 ///
 /// # Errors
-/// If the template cannot be parsed, or does something forbidden.
+/// If the template cannot be parsed, does something forbidden, or would write an absent value.
 pub fn rendered(text: &str, known: &impl Serialize) -> Result<String, TemplateError> {
     // Compiled each time: that takes as long as rendering it, a few microseconds.
     let template = ENVIRONMENT.template_from_str(text)?;
@@ -99,8 +114,18 @@ mod tests {
         let known = json!({"result": {"id": 7, "name": "A & <b>", "note": null}, "slots": {"size": 9.5}});
         let render = |text: &str| rendered(text, &known).expect("it renders");
         assert_eq!(render("{{ result.id }}, {{ result.name }}, {{ slots.size }}"), "7, A & <b>, 9.5");
-        assert_eq!(render("{{ result.note }}{{ result.a.b }}{{ nothing }}!"), "!");
-        assert_eq!(render("{% if result.id %}yes{% endif %}"), "yes");
+        assert_eq!(render("{% if result.id %}yes{% endif %}{% if result.a.b %}no{% endif %}!"), "yes!");
+        assert_eq!(render("{{ result.note or 'none' }}, {{ nothing | default('nothing') }}"), "none, nothing");
+    }
+
+    #[test]
+    fn a_text_with_a_hole_is_none() {
+        let known = json!({"result": {"id": 7, "note": null}});
+        for text in ["{{ result.note }}!", "{{ result.a.b }}!", "It is {{ nothing }}."] {
+            assert!(rendered(text, &known).is_err(), "{text}");
+        }
+        let text = "{{ result.id }} {% if result.place.city %}{{ slots.size }}{% endif %}";
+        assert_eq!(members(text, "result"), ["id", "place.city"]);
     }
 
     #[test]

@@ -585,6 +585,11 @@ fn what_is_declared_wrong_is_found() {
             "[functions.rent.slots.start]\nquestion = { english = \"When?\" }",
             "bad-setting /functions/rent/slots/start/question/english:2",
         ),
+        (
+            "[functions.rent]\nreplies.done = \"Number {{ result.id }}.\"\nendpoint.url = \"http://localhost:1/a\"\n\
+             endpoint.answer.properties.number.type = \"string\"",
+            "unknown-result /functions/rent/replies/done:2",
+        ),
         ("[conversation]\ntries = 0", "bad-setting /conversation/tries:2"),
         ("[conversation]\nasks = \"one\"", "unknown-setting /conversation/asks:2"),
     ] {

@@ -15,7 +15,7 @@ use crate::{
     shares::Kept,
     snapshot::Snapshot,
     text::is_blank,
-    understand::{Conversed, Demand, TurnError, TurnRequest, Understander},
+    understand::{CallResult, Conversed, Demand, TurnError, TurnRequest, Understander},
 };
 
 /// Most messages before the utterance that count, and the step in which older ones are dropped: dropping them one by
@@ -205,9 +205,22 @@ pub fn catch_up(state: &mut State, meanwhile: &[Said]) {
 fn hear(state: &mut State, said: &Said) {
     match said {
         Said::Person(text) => state.note(Who::Person, shortened(text)),
-        Said::Tool(text) => state.note(Who::Tool, shortened(text)),
+        Said::Tool(text) => {
+            undo(state, text);
+            state.note(Who::Tool, shortened(text));
+        }
         Said::Assistant(text) => assistant(state, text.trim()),
         Said::Called(text) => called(state, text),
+    }
+}
+
+/// Forgets the only call of the turn if the person refused it: it was not done.
+fn undo(state: &mut State, text: &str) {
+    let result = CallResult { text: text.to_owned(), ..CallResult::default() };
+    let turn = state.turn;
+    let mut called = state.finished.iter().filter(|end| end.end == End::Called && end.turn == turn);
+    if called.next().is_some() && called.next().is_none() && result.is_refused() {
+        state.last_call = None;
     }
 }
 

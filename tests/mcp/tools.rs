@@ -142,6 +142,37 @@ async fn a_reply_goes_on_with_the_state_of_the_answer_before() {
     }
 }
 
+/// The state that the text of an answer ends with.
+fn short_state(text: &str) -> String {
+    let (_, state) = text.rsplit_once("state for what is said next: ").unwrap_or_else(|| panic!("{text}"));
+    state.to_owned()
+}
+
+#[tokio::test]
+async fn a_model_copies_a_short_state_and_reads_every_question() {
+    let service = Service::new(&[]);
+    let schema = json!([
+        {"name": "pay", "description": "Pay somebody", "parameters": {"type": "object", "required": ["who", "amount"],
+            "properties": {"who": {"type": "string", "enum": ["mum", "Ann"]}, "amount": {"type": "integer"}}}},
+        {"name": "show_balance", "description": "Tell how much money is there", "parameters": {"type": "object",
+            "properties": {}}},
+    ]);
+    let exemplars = json!({"pay": ["pay <who> <amount> dollars", "pay <who>"], "show_balance": ["what is my balance"]});
+    service.write("bank", "schema.json", &schema.to_string());
+    service.write("bank", "exemplars.json", &exemplars.to_string());
+    let client = client(server(&service, options(&["bank"]))).await;
+    let asked = call(&client, "understand", json!({"utterance": "pay mum"})).await;
+    let state = short_state(words(&asked));
+    assert!(words(&asked).contains("What is the amount?") && state.len() < 20, "{}", words(&asked));
+    let beside = call(&client, "understand", json!({"utterance": "what is my balance", "state": state})).await;
+    let text = words(&beside);
+    assert!(text.starts_with("call (") && text.contains("\nask: ") && text.contains("amount"), "{text}");
+    let answered = call(&client, "understand", json!({"utterance": "30", "state": short_state(text)})).await;
+    assert!(words(&answered).contains(r#"pay {"who":"mum","amount":30}"#), "{}", words(&answered));
+    let unknown = call(&client, "understand", json!({"utterance": "30", "state": "c1.nothing"})).await;
+    assert!(refusal(&unknown).contains("pass the whole `uptake.state`"), "{unknown:?}");
+}
+
 #[tokio::test]
 async fn functions_are_found_as_by_http() {
     let service = Service::new(&["weather"]);

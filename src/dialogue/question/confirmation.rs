@@ -26,7 +26,9 @@ impl Voice<'_> {
             return self.filled_in(function, own, arguments);
         }
         let facts = self.facts(function, arguments, "");
-        self.words.confirm(&self.title(function), &self.words.facts(&facts))
+        let deed = self.deed(function);
+        let what = if deed.is_verb { &deed.text } else { &deed.title };
+        self.words.confirm(what, deed.is_verb, &self.words.facts(&facts))
     }
 
     /// What was done already.
@@ -54,12 +56,12 @@ impl Voice<'_> {
         self.words.left_as_done().to_owned()
     }
 
-    /// A function with its values: "Transfer money (amount 30, recipient Anna)".
+    /// What a function does, with its values: "send money to somebody (amount 30, recipient Anna)".
     pub(crate) fn named(&self, id: FunctionId, arguments: &Map<String, Value>) -> String {
         let function = self.module.function(id);
         let facts = self.facts(function, arguments, "");
-        let title = self.title(function);
-        if facts.is_empty() { title } else { self.words.thing(&title, &self.words.facts(&facts)) }
+        let deed = self.deed(function).text;
+        if facts.is_empty() { deed } else { self.words.thing(&deed, &self.words.facts(&facts)) }
     }
 
     /// The text with the values of its marks. A clause whose marks have no value is left out.

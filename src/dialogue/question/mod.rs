@@ -19,14 +19,14 @@ mod summary;
 mod voice;
 mod words;
 
-pub(crate) use voice::Voice;
+pub(crate) use voice::{LONG, Voice};
 
 use crate::{
     conversation::{Aside, Pending},
     decide::outcome::Frame,
     dialogue::outcome::Question,
     module::{Function, FunctionId, Module, Slot, SlotPath},
-    text::{fold, plain::first_sentence},
+    text::fold,
 };
 use shown::{plain, spoken};
 use words::Wanted;
@@ -90,8 +90,8 @@ fn option(voice: &Voice<'_>, tied: &[FunctionId], id: FunctionId) -> String {
     let (module, words) = (voice.module, voice.words);
     let function = module.function(id);
     let called = |function: &Function| {
-        let summary = first_sentence(&function.description);
-        if summary.is_empty() { spoken(&function.name) } else { words.within(&summary) }
+        let deed = voice.deed(function);
+        if deed.is_described { deed.text } else { spoken(&function.name) }
     };
     let own = called(function);
     let alike: Vec<&Function> = tied

@@ -4,9 +4,9 @@ use crate::{
     conversation::Form,
     dialogue::question::{
         Voice,
-        shown::{described, is_index, spoken, upper_first},
+        shown::{described, is_index, spoken},
     },
-    language::Language,
+    language::{Language, grammar::upper_first},
     module::{Function, Slot, SlotPath, rule::Temporal},
     text::{fold, names::singular, plain::first_sentence, tag},
 };
@@ -15,7 +15,35 @@ use crate::{
 const SHORT_TITLE: usize = 60;
 const SHORT_NAME: usize = 32;
 
+/// Longest description, in characters, that tells what a function does.
+const LONGEST_DEED: usize = 90;
+/// What ends the part of a description that says what a function does.
+const DETAILS: [&str; 7] = [": ", "; ", " – ", " — ", " (", "：", "（"];
+
+/// What a function does, within a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Deed {
+    pub text: String,
+    /// The same by itself, as its author wrote it.
+    pub title: String,
+    /// It can stand behind "shall I".
+    pub is_verb: bool,
+    /// It is said by a description, and not by a name.
+    pub is_described: bool,
+}
+
 impl Voice<'_> {
+    /// What a function does: by its description; by its name only where there is none.
+    pub(crate) fn deed(&self, function: &Function) -> Deed {
+        let described = brief(&first_sentence(&function.description)).to_owned();
+        let is_described = !described.is_empty();
+        let title = if is_described { described } else { self.title(function) };
+        let verb = self.words.grammar().deed(&title);
+        let is_verb = verb.is_some();
+        let text = verb.unwrap_or_else(|| self.words.within(&title));
+        Deed { text, title, is_verb, is_described }
+    }
+
     /// What a function is called: its name as words; in a language that names are not written in, what its description
     /// says, if that is short.
     pub(crate) fn title(&self, function: &Function) -> String {
@@ -34,11 +62,14 @@ impl Voice<'_> {
         };
         let is_only = |is_same: &dyn Fn(&Slot) -> bool| function.slots.iter().filter(|slot| is_same(slot)).count() < 2;
         let described = described(slot);
+        let grammar = self.words.grammar();
+        let noun = grammar.without_article(&described);
         if self.prefers_descriptions()
-            && (1..=SHORT_NAME).contains(&described.chars().count())
+            && (1..=SHORT_NAME).contains(&noun.chars().count())
+            && !grammar.is_asking(noun)
             && is_only(&|own| self::described(own) == described)
         {
-            return described;
+            return noun.to_owned();
         }
         if is_only(&|own| own.label() == slot.label()) { spoken(slot.label()) } else { spoken(&path.to_string()) }
     }
@@ -95,6 +126,17 @@ impl Voice<'_> {
         });
         names.min_by_key(|(place, _)| *place).map(|(_, text)| text)
     }
+}
+
+/// The part of a description that says what is done, without details.
+fn brief(description: &str) -> &str {
+    let end = DETAILS.iter().filter_map(|mark| description.find(mark)).filter(|at| *at > 0).min();
+    let brief = &description[..end.unwrap_or(description.len())];
+    match brief.char_indices().nth(LONGEST_DEED) {
+        Some((most, _)) => brief[..most].rfind([',', '、']).map_or(brief, |comma| &brief[..comma]),
+        None => brief,
+    }
+    .trim_end_matches(['.', '。', ' ', '!', '！'])
 }
 
 /// The item of `list` that a pointer lies in.

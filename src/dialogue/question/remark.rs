@@ -8,27 +8,31 @@ use crate::{
     dialogue::{
         question::{
             LISTED, Voice,
-            shown::{cut, one_line, plain, spoken, upper_first},
+            shown::{cut, one_line, plain, spoken},
+            voice::LONG,
         },
-        result::{CallResult, bare},
+        result::{CallResult, Came, bare},
     },
-    module::{Function, FunctionId, Wording, template},
+    language::grammar::upper_first,
+    module::{Function, FunctionId, SlotPath, Wording, template},
     recognize::acts::{Courtesy, Kind, Moves},
-    text::plain::first_sentence,
 };
 
 /// Characters of a text that came back, of a line made of anything else, and of a reason.
 const LONGEST_TEXT: usize = 4_000;
 const LONGEST_LINE: usize = 600;
 const LONGEST_REASON: usize = 300;
-/// Characters of a description that stands for a function.
-const LONGEST_PURPOSE: usize = 80;
 /// Functions that are told of at most.
 const MOST_TITLES: usize = 40;
 /// Functions that a list of what can be asked for has.
 const ABILITIES: usize = 5;
-/// Items of a list that came back.
+/// Results that are told apart at most: each is compared with all others.
+const MOST_APART: usize = 20;
+/// Items of a list that came back, and members of an item.
 const ITEMS: usize = 5;
+const MEMBERS: usize = 6;
+/// How deep in a result lies what is still told.
+const DEEPEST: usize = 4;
 
 /// What a template knows.
 #[derive(Serialize, Default)]
@@ -102,14 +106,14 @@ impl Voice<'_> {
         }
         let listed: Vec<String> = functions.iter().map(|function| self.purpose(function)).collect();
         let able = remark.able.fill(&[("functions", &listed.join(self.words.apart()))]);
-        self.words.then(plain, &able)
+        let told = self.words.then(plain, &able);
+        // A long list was told the first time.
+        if times > 1 && told.chars().count() > LONG { plain.to_owned() } else { told }
     }
 
-    /// What a function is for: its description says more than its name, where it is short.
+    /// What a function is for, within a sentence.
     pub(crate) fn purpose(&self, function: &Function) -> String {
-        let summary = first_sentence(&function.description);
-        let is_short = (1..=LONGEST_PURPOSE).contains(&summary.chars().count());
-        self.words.within(&if is_short { summary } else { self.title(function) })
+        self.deed(function).text
     }
 
     /// What the functions are called within a sentence, if there are few.
@@ -128,7 +132,7 @@ impl Voice<'_> {
     /// Of what was given up, with what was known of it.
     pub(crate) fn cancelled(&self, given_up: &[(FunctionId, Map<String, Value>)]) -> String {
         let titles: Vec<String> = given_up.iter().map(|(id, _)| self.title(self.module.function(*id))).collect();
-        let within: Vec<String> = titles.iter().map(|title| self.words.within(title)).collect();
+        let deeds: Vec<String> = given_up.iter().map(|(id, _)| self.purpose(self.module.function(*id))).collect();
         let (all, general) = (self.words.and(&titles), self.module.settings.replies.cancelled.as_ref());
         let (author, slots) = match given_up {
             [(id, slots)] => {
@@ -138,7 +142,7 @@ impl Voice<'_> {
             _ => (general, Map::new()),
         };
         let known = Known { function: &all, slots, ..Known::default() };
-        self.written(author, &known).unwrap_or_else(|| self.words.cancelled(&self.words.and(&within)))
+        self.written(author, &known).unwrap_or_else(|| self.words.cancelled(&self.words.and(&deeds)))
     }
 
     /// Says that a person takes over, since the same was asked too often.
@@ -160,17 +164,41 @@ impl Voice<'_> {
         self.written(own.or(self.module.settings.replies.handed_off.as_ref()), &known)
     }
 
-    /// What calls came to, one line or text for each.
+    /// What calls came to, one line or text for each. Several of one function are told apart by what was different.
     pub(crate) fn results(&self, results: &[CallResult]) -> String {
-        let told: Vec<String> = results.iter().map(|result| self.result(result)).collect();
-        told.join("\n")
+        let told = results.iter().map(|result| {
+            let text = self.result(result);
+            if results.len() > MOST_APART {
+                return text;
+            }
+            match self.difference(result, results) {
+                Some(what) if !text.contains(&what) => self.words.about(&what, &text),
+                _ => text,
+            }
+        });
+        told.collect::<Vec<_>>().join("\n")
+    }
+
+    /// With what a function was called, as far as the others of these calls of it had it otherwise.
+    fn difference(&self, result: &CallResult, results: &[CallResult]) -> Option<String> {
+        let mut alike = results.iter().filter(|other| other.function == result.function);
+        let is_other = |key: &str, value: &Value| alike.clone().any(|other| other.arguments.get(key) != Some(value));
+        let differs = result.arguments.iter().filter(|(key, value)| is_other(key, value));
+        let name = result.function.as_deref().unwrap_or_default();
+        let function = self.module.function_named(name).map(|id| self.module.function(id));
+        let shown = differs.map(|(key, value)| match function {
+            Some(function) => self.told(function, &SlotPath::of_pointer(&format!("/{key}")), value),
+            None => self.shown(value),
+        });
+        let what: Vec<String> = shown.filter(|text| !text.is_empty()).collect();
+        (alike.nth(1).is_some() && !what.is_empty()).then(|| self.words.and(&what))
     }
 
     /// Of a call that came to nothing, in the words of whoever refused it, if they have any.
     pub(crate) fn failed(&self, result: &CallResult) -> String {
         let reason = match result.failure() {
             Some(reason) => reason,
-            None => self.told_result(&result.value()),
+            None => self.told_value(&result.value()),
         };
         let reason = if reason.trim().is_empty() { self.words.remarks().unavailable.clone() } else { reason };
         let text = serde_json::json!({ "error": reason }).to_string();
@@ -179,7 +207,7 @@ impl Voice<'_> {
 
     /// Of a call of which nobody knows what it came to.
     pub(crate) fn uncertain(&self, function: &Function) -> String {
-        self.words.remarks().uncertain.fill(&[("what", &self.words.within(&self.title(function)))])
+        self.words.remarks().uncertain.fill(&[("what", &self.purpose(function))])
     }
 
     pub(crate) fn result(&self, result: &CallResult) -> String {
@@ -196,26 +224,45 @@ impl Voice<'_> {
             told,
             summary: "",
         };
-        if let Some(reason) = result.failure() {
-            let reason = cut(one_line(if reason.is_empty() { &title } else { &reason }), LONGEST_REASON);
+        let came = result.came();
+        if came == Came::Refused {
+            return remark.declined.clone();
+        }
+        if let Came::Failed(reason) = &came {
+            let deed = function.map_or_else(|| title.clone(), |function| self.purpose(function));
+            let reason = cut(one_line(if reason.is_empty() { &deed } else { reason }), LONGEST_REASON);
             let author = own.and_then(|own| own.replies.failed.as_ref()).or(general.failed.as_ref());
             let plain = || remark.failed.fill(&[("reason", &self.ended(&reason))]);
             return self.written(author, &known(&reason)).unwrap_or_else(plain);
         }
         let fields = own.map_or(&[][..], |own| own.result.as_slice());
-        let told = if fields.is_empty() { self.told_result(&value) } else { self.fields(&value, fields) };
+        let (acts, reads) = (function.is_some_and(Function::acts), function.is_some_and(|function| !function.acts()));
+        let told = match (&came, fields) {
+            // `{"success": true, "errors": []}`
+            (Came::Nothing, _) if acts && value.is_object() => String::new(),
+            (Came::Nothing, _) => remark.nothing_found.clone(),
+            // What only reads and says nothing has found nothing.
+            _ if is_blank(&value) && reads => remark.nothing_found.clone(),
+            (_, [_, ..]) => self.fields(&value, fields),
+            (Came::Done, []) => String::new(),
+            _ => self.told_value(&value),
+        };
         let author = own.and_then(|own| own.replies.done.as_ref()).or(general.done.as_ref());
         let plain = || {
-            if told.is_empty() { remark.done.fill(&[("what", &self.words.within(&title))]) } else { told.clone() }
+            let deed = function.map(|function| self.deed(function)).filter(|deed| deed.is_described);
+            match deed {
+                _ if !told.is_empty() => told.clone(),
+                Some(deed) if acts => remark.done.fill(&[("what", &deed.text)]),
+                _ => remark.done_plain.clone(),
+            }
         };
         self.written(author, &known(&told)).unwrap_or_else(plain)
     }
 
     /// A result as it is if it is a text; anything else in one line. Empty if it says nothing.
-    fn told_result(&self, value: &Value) -> String {
+    fn told_value(&self, value: &Value) -> String {
         match &bare(value.clone()) {
             Value::String(text) => cut(text.trim().to_owned(), LONGEST_TEXT),
-            Value::Bool(true) => String::new(),
             other => upper_first(&cut(self.line(other, 0), LONGEST_LINE)),
         }
     }
@@ -234,34 +281,51 @@ impl Voice<'_> {
         upper_first(&cut(self.words.facts(&facts.collect::<Vec<_>>()), LONGEST_LINE))
     }
 
-    /// A value in a line; `depth` is how deep in the result it lies, and nothing is told of what is deeper than an item
-    /// of a list in a member.
+    /// A value in a line; `depth` is how deep in the result it lies.
     fn line(&self, value: &Value, depth: usize) -> String {
         match value {
-            Value::Array(items) => {
-                let mut told: Vec<String> = items.iter().take(ITEMS).map(|item| self.line(item, depth + 1)).collect();
-                told.retain(|item| !item.is_empty());
-                if items.len() > ITEMS {
-                    told.push("…".to_owned());
-                }
-                self.words.and(&told)
-            }
-            Value::Object(_) if depth > 2 => String::new(),
-            // Of an item, its name alone.
-            Value::Object(members) if depth == 2 => members
-                .values()
-                .find(|member| member.is_string())
-                .map(|name| one_line(&plain(name)))
-                .unwrap_or_default(),
-            Value::Object(members) => {
-                let facts = members.iter().filter_map(|(key, member)| {
-                    let shown = self.line(member, depth + 1);
-                    (!shown.is_empty()).then(|| self.words.fact(&spoken(key), &shown))
-                });
-                self.words.facts(&facts.collect::<Vec<_>>())
-            }
+            Value::Array(_) | Value::Object(_) if depth > DEEPEST => String::new(),
+            Value::Array(items) => self.items(items, depth),
+            Value::Object(members) => self.words.facts(&self.members(members, depth)),
             scalar => self.shown(scalar),
         }
+    }
+
+    /// The first items of a list; those that have members of their own stand further apart.
+    fn items(&self, items: &[Value], depth: usize) -> String {
+        let item = |item: &Value| match item {
+            Value::Object(members) => self.row(members, depth + 1),
+            other => self.line(other, depth + 1),
+        };
+        let mut told: Vec<String> = items.iter().take(ITEMS).map(item).filter(|item| !item.is_empty()).collect();
+        if items.len() > ITEMS {
+            told.push("…".to_owned());
+        }
+        let has_rows = items.iter().any(|item| item.as_object().is_some_and(|members| members.len() > 1));
+        if has_rows { told.join(self.words.apart()) } else { self.words.and(&told) }
+    }
+
+    /// An item of a list: what it is called, with what else is known of it.
+    fn row(&self, members: &Map<String, Value>, depth: usize) -> String {
+        let mut rest = members.clone();
+        let named = members.iter().find(|(_, member)| member.as_str().is_some_and(|text| !text.trim().is_empty()));
+        let name = named.map(|(key, _)| key.clone()).and_then(|key| rest.shift_remove(&key));
+        let facts = self.words.facts(&self.members(&rest, depth));
+        match name.map(|name| one_line(&plain(&name))) {
+            Some(name) if facts.is_empty() => name,
+            Some(name) => self.words.thing(&name, &facts),
+            None => facts,
+        }
+    }
+
+    /// What an object says, each member with its name. A list without items says that there are none.
+    fn members(&self, members: &Map<String, Value>, depth: usize) -> Vec<String> {
+        let facts = members.iter().filter_map(|(key, member)| {
+            let is_none = member.as_array().is_some_and(Vec::is_empty);
+            let shown = if is_none { self.words.none().to_owned() } else { self.line(member, depth + 1) };
+            (!shown.is_empty()).then(|| self.words.fact(&spoken(key), &shown))
+        });
+        facts.take(if depth == 0 { usize::MAX } else { MEMBERS }).collect()
     }
 
     /// The text as the end of a sentence.
@@ -282,4 +346,9 @@ impl Voice<'_> {
             }
         }
     }
+}
+
+/// True of a result that says nothing at all.
+fn is_blank(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
 }

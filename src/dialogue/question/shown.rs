@@ -17,12 +17,6 @@ pub(crate) fn spoken(name: &str) -> String {
     name_words(name).join(" ")
 }
 
-/// What the description of a slot says beyond its name.
-pub(crate) fn description(slot: &Slot, name: &str) -> String {
-    let described = described(slot);
-    if described.to_lowercase() == name.to_lowercase() { String::new() } else { described }
-}
-
 /// Descriptions are often written for models, with marks and details that no person needs in a question.
 pub(crate) fn described(slot: &Slot) -> String {
     first_sentence(&slot.description)
@@ -110,22 +104,6 @@ pub(crate) fn values<'a>(arguments: &'a Map<String, Value>, path: &SlotPath) -> 
     }
     places.retain(|value| !value.is_null());
     places
-}
-
-pub(crate) fn lower_first(text: &str) -> String {
-    let mut chars = text.chars();
-    match (chars.next(), chars.clone().next()) {
-        // "API usage" keeps its capitals.
-        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => {
-            first.to_lowercase().chain(chars).collect()
-        }
-        _ => text.to_owned(),
-    }
-}
-
-pub(crate) fn upper_first(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 #[cfg(test)]

@@ -406,7 +406,7 @@ fn short_descriptions_are_names_in_other_languages() {
             "Schuhe bestellen.",
             ["Schuhgröße", "Farbe"],
             "Was soll ich für „Schuhgröße“ eintragen?",
-            "Schuhe bestellen: Schuhgröße 42, Farbe rot. Ist das richtig?",
+            "Ich würde Schuhe bestellen: Schuhgröße 42, Farbe rot. Soll ich das machen?",
         ),
         (
             "ja",
@@ -432,7 +432,7 @@ fn short_descriptions_are_names_in_other_languages() {
         assert_eq!(voice.question(&validator, &form, Pending::Confirm { function: id }, 0).text, confirmation);
         // In English the names are the better words.
         let english = Voice::new(&module, Some("en")).question(&validator, &form, Pending::Confirm { function: id }, 0);
-        assert!(english.text.starts_with("Order shoes: size 42"), "{}", english.text);
+        assert!(english.text.contains("size 42, color"), "{}", english.text);
     }
 }
 
@@ -527,13 +527,104 @@ fn a_question_is_a_plain_sentence() {
         (
             "The **subject** of the `mail`. Use at most 80 characters!\n\n- no emoji",
             "subject",
-            "What is the subject? The subject of the mail.",
+            "What is the subject of the mail?",
         ),
-        ("", "to", "What should I put for \"to\" (Send mail)?"),
+        ("", "to", "What should I put for \"to\" (send a mail)?"),
+        ("Who gets it", "to", "Please tell me who gets it."),
+        ("The address", "to", "What is the address?"),
         ("Address of the recipient.", "to", "What should I put for \"to\"? Address of the recipient."),
         ("subject", "subject", "What is the subject?"),
-        ("", "q", "What should I put for \"q\" (Send mail)?"),
+        ("", "q", "What should I put for \"q\" (send a mail)?"),
     ] {
         assert_eq!(question(description, name), expected);
     }
+}
+
+/// A module of one function, in its own words.
+fn of_one(function: &Value, language: &str) -> Module {
+    let name = ModuleName::new("one").expect("a name");
+    let mut module = ad_hoc(name, std::slice::from_ref(function), None, None, &Limits::default()).expect("it loads");
+    module.settings.language = Some(language.to_owned());
+    module
+}
+
+#[test]
+fn what_will_be_done_is_a_sentence() {
+    let parameters = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let ask = |language: &str, name: &str, description: &str, value: Option<&str>| {
+        let function = json!({"name": name, "description": description, "parameters": parameters});
+        let module = of_one(&function, language);
+        let arguments = value.map(|value| ("name".to_owned(), json!(value))).into_iter().collect();
+        Voice::new(&module, None).confirmation(FunctionId::from_index(0), &arguments)
+    };
+    for (language, name, description, value, expected) in [
+        (
+            "en",
+            "unblock_card",
+            "Lift the block of a card so that it works again",
+            None,
+            "Shall I lift the block of a card so that it works again?",
+        ),
+        ("en", "pay", "Sends money: at once", Some("Ann"), "I would send money: name Ann. Shall I do that?"),
+        ("en", "pay", "Money transfer", Some("Ann"), "This is about \"Money transfer\": name Ann. Shall I go ahead?"),
+        ("en", "HassLightSet", "", Some("hall"), "This is about \"Hass light set\": name hall. Shall I go ahead?"),
+        ("de", "karte", "Die Karte wieder freigeben.", None, "Soll ich die Karte wieder freigeben?"),
+        ("de", "karte", "Freigabe der Karte", None, "Es geht um „Freigabe der Karte“. Soll ich das machen?"),
+        ("es", "mesa", "Reservar una mesa", Some("Ana"), "Voy a reservar una mesa: name Ana. ¿Es correcto?"),
+        ("fr", "table", "Réserver une table", None, "Dois-je réserver une table\u{a0}?"),
+        ("ja", "seki", "席を予約する", None, "「席を予約する」でよろしいですか。"),
+    ] {
+        assert_eq!(ask(language, name, description, value), expected, "{description}");
+    }
+}
+
+#[test]
+fn a_template_with_a_hole_is_not_said() {
+    let module = loaded(REPLIES);
+    let voice = Voice::new(&module, Some("en"));
+    let result =
+        |text: &str| CallResult { function: Some("book_room".into()), text: text.into(), ..CallResult::default() };
+    assert_eq!(voice.results(&[result("The room is yours.")]), "The room is yours.");
+    assert_eq!(voice.results(&[result("{\"number\": 12}")]), "Number 12");
+    assert_eq!(voice.results(&[result("[]")]), "Nothing was found.");
+}
+
+#[test]
+fn results_keep_their_rows() {
+    let function = json!({"name": "get_forecast", "description": "Forecast for a city", "parameters": {
+        "type": "object", "properties": {"city": {"type": "string"}}}});
+    let module = of_one(&function, "en");
+    let voice = Voice::new(&module, None);
+    let result = |city: &str, text: &str| CallResult {
+        function: Some("get_forecast".into()),
+        arguments: [("city".to_owned(), json!(city))].into_iter().collect(),
+        text: text.into(),
+    };
+    for (text, expected) in [
+        (
+            r#"{"days": [{"date": "2026-11-28", "max": 1, "sky": "snow"}, {"date": "2026-11-29", "max": 0, "sky": "clear"}]}"#,
+            "Days 2026-11-28 (max 1, sky snow); 2026-11-29 (max 0, sky clear)",
+        ),
+        ("{'temp': 21, 'sky': 'clear'}", "Temp 21, sky clear"),
+        ("None", "Nothing was found."),
+        ("{\"alerts\": []}", "Nothing was found."),
+        ("{\"city\": \"Oslo\", \"alerts\": []}", "City Oslo, alerts none"),
+        ("{\"ok\": true}", "That is done."),
+        ("Tool call execution denied.", "All right, I won't."),
+        ("[1, 2]", "1 and 2"),
+    ] {
+        assert_eq!(voice.results(&[result("Oslo", text)]), expected, "{text}");
+    }
+    let two = [result("Oslo", "{\"temp\": 1}"), result("Rome", "{\"temp\": 9}")];
+    assert_eq!(voice.results(&two), "For Oslo: Temp 1\nFor Rome: Temp 9");
+}
+
+#[test]
+fn a_long_question_is_asked_by_its_end() {
+    let module = loaded(SETTINGS);
+    let voice = Voice::new(&module, Some("en"));
+    let long = format!("I would order food: {}. Shall I do that?", "pizza and ".repeat(30));
+    assert_eq!(voice.shortened(&long, true), "My question is still this: Shall I do that?");
+    assert_eq!(voice.shortened(&"pizza and ".repeat(30), true), "I still need an answer to what I have just asked.");
+    assert!(!voice.shortened(&long, false).contains("pizza"));
 }

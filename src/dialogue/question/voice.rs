@@ -8,9 +8,10 @@ use crate::{
     dialogue::outcome::Question,
     dialogue::question::{
         LISTED,
-        shown::{cut, description, is_index, last_key, masked, one_line, plain, shown, spoken},
-        words::{Relation, Wanted, Words},
+        shown::{cut, described, is_index, last_key, masked, one_line, plain, shown, spoken},
+        words::{Asked, Relation, Wanted, Words},
     },
+    language::grammar::OfSlot,
     module::{
         Function, FunctionId, Module, Slot, SlotKind, SlotPath, Wording,
         rule::{Base, Side, Temporal},
@@ -20,6 +21,8 @@ use crate::{
 
 /// The hour with which evenings begin.
 const EVENING: i8 = 18;
+/// Characters from which a text is not said twice in a row.
+pub(crate) const LONG: usize = 200;
 /// Characters of a value that a prompt is told.
 const LONGEST_IN_PROMPT: usize = 120;
 
@@ -88,12 +91,11 @@ impl<'a> Voice<'a> {
                     [path] => definition.slots.iter().find(|slot| slot.path == *path),
                     _ => None,
                 };
-                let description = slot.map(|slot| description(slot, &names[0])).unwrap_or_default();
+                let description = slot.map(|slot| self.beyond_name(slot, &names[0])).unwrap_or_default();
                 let description = description.trim_end_matches(['.', '。']);
-                let is_told = question.text.contains(description);
-                let purpose = self.purpose(definition);
-                let what = purpose.trim_end_matches(['.', '。']);
-                self.words.why(&self.words.and(&names), if is_told { "" } else { description }, what)
+                let is_told = question.text.to_lowercase().contains(&description.to_lowercase());
+                let what = self.purpose(definition);
+                self.words.why(&self.words.and(&names), if is_told { "" } else { description }, &what)
             }
             Pending::Confirm { .. } => self.words.yes_needed().to_owned(),
             _ => return self.words.again(&question.text, 1),
@@ -201,7 +203,8 @@ impl<'a> Voice<'a> {
         side.shift.map_or(base.clone(), |shift| self.words.moved(&base, shift))
     }
 
-    fn facts_at(&self, function: &Function, arguments: &Value, pointers: &[String]) -> String {
+    /// What is known at these places: "size 9, color black".
+    pub(crate) fn facts_at(&self, function: &Function, arguments: &Value, pointers: &[String]) -> String {
         let facts = pointers.iter().filter_map(|pointer| {
             let path = SlotPath::of_pointer(pointer);
             let value = arguments.pointer(pointer)?;
@@ -230,11 +233,39 @@ impl<'a> Voice<'a> {
 
     /// The question for a slot by its name; what is said of it may be needed to understand the name.
     pub(crate) fn asked(&self, function: &Function, slot: &Slot, name: &str, choices: &str) -> String {
-        let description = description(slot, name);
-        if self.is_bare(name) {
-            return self.words.ask_bare(name, &self.title(function), &description, choices);
+        let kind = match slot.kind {
+            SlotKind::Boolean => Asked::Truth,
+            SlotKind::Integer | SlotKind::Number => Asked::Number,
+            SlotKind::String | SlotKind::Any => Asked::Other,
+        };
+        let said = self.words.grammar().of_slot(name, &described(slot));
+        let is_bare = self.is_bare(name);
+        match &said {
+            OfSlot::Thing(_) | OfSlot::More(_) | OfSlot::Nothing if kind == Asked::Truth => {
+                self.words.ask(name, kind, choices)
+            }
+            OfSlot::More(description) if is_bare => self.words.ask_bare(name, "", description, choices),
+            OfSlot::Nothing if is_bare => self.words.ask_bare(name, &self.deed(function).text, "", choices),
+            said => self.words.ask_described(name, kind, said, choices),
         }
-        self.words.ask(name, &description, choices)
+    }
+
+    /// What the description of a slot says beyond its name.
+    fn beyond_name(&self, slot: &Slot, name: &str) -> String {
+        match self.words.grammar().of_slot(name, &described(slot)) {
+            OfSlot::Nothing => String::new(),
+            OfSlot::Question(text) | OfSlot::Indirect(text) | OfSlot::Thing(text) | OfSlot::More(text) => text,
+        }
+    }
+
+    /// A long text that was just said, in a few words. Of a question, the last sentence stays.
+    pub(crate) fn shortened(&self, text: &str, is_question: bool) -> String {
+        if !is_question {
+            return self.words.told_before().to_owned();
+        }
+        let last = last_sentence(text);
+        let asks = last.ends_with(['?', '？', '。']) && last.chars().count() < LONG / 2;
+        if asks { self.words.still_asked(last) } else { self.words.answer_needed().to_owned() }
     }
 
     /// The question for several places of one object.
@@ -348,6 +379,15 @@ impl<'a> Voice<'a> {
     fn slot_settings(&self, function: &Function, path: &SlotPath) -> Option<&'a SlotSettings> {
         self.module.settings.slot(&function.name, &path.to_string())
     }
+}
+
+/// The last sentence of a text.
+fn last_sentence(text: &str) -> &str {
+    let text = text.trim_end();
+    let inner = text.trim_end_matches(['.', '?', '!', '。', '？', '！', '\u{a0}']);
+    let ends = [". ", "? ", "! ", "。", "？", "！", "\n"];
+    let start = ends.iter().filter_map(|end| Some(inner.rfind(end)? + end.len())).max();
+    &text[start.unwrap_or_default()..]
 }
 
 /// True if the values of a broken rule are dates or times.

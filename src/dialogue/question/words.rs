@@ -1,9 +1,9 @@
 //! What Uptake itself says, in the sentences of a language's pack.
 
 use crate::{
-    dialogue::question::shown::{lower_first, upper_first},
     language::{
         Language,
+        grammar::{Grammar, OfSlot, lower_first, upper_first},
         sentences::{Remarks, Sentences, Template},
     },
     module::rule::{Comparison, Shift, Unit},
@@ -24,6 +24,15 @@ pub(crate) enum Line {
     NotValid,
     /// Everything is known, and a yes is waited for.
     Unconfirmed,
+}
+
+/// What a question asks for, as far as its words depend on that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Yes or no.
+    Truth,
+    Number,
+    Other,
 }
 
 /// What a value would have to be.
@@ -87,7 +96,12 @@ impl Words {
 
     /// What a function is for, within a sentence.
     pub(crate) fn within(self, summary: &str) -> String {
-        if self.sentences.keeps_capitals { summary.to_owned() } else { lower_first(summary) }
+        if self.sentences.keeps_capitals { self.grammar().small(summary) } else { lower_first(summary) }
+    }
+
+    /// How descriptions become parts of sentences.
+    pub(crate) fn grammar(self) -> &'static Grammar {
+        &self.sentences.grammar
     }
 
     pub(crate) fn and(self, of: &[String]) -> String {
@@ -107,18 +121,41 @@ impl Words {
         if truth { &self.sentences.yes } else { &self.sentences.no }
     }
 
-    /// The question for one value. `description` and `choices` ("a, b") may be empty.
-    pub(crate) fn ask(self, name: &str, description: &str, choices: &str) -> String {
-        let ask = &self.sentences.ask;
-        let choices = if choices.is_empty() { String::new() } else { ask.choices.fill(&[("choices", choices)]) };
-        let question = if description.is_empty() { &ask.plain } else { &ask.described };
-        question.fill(&[("name", name), ("description", description), ("choices", &choices)])
+    /// The question for one value, of which the description says nothing. `choices` ("a, b") may be empty.
+    pub(crate) fn ask(self, name: &str, kind: Asked, choices: &str) -> String {
+        let (ask, grammar) = (&self.sentences.ask, self.grammar());
+        let counted = grammar.counted(name);
+        let (question, name) = match kind {
+            Asked::Truth => return upper_first(&ask.truth.fill(&[("name", name)])),
+            Asked::Number if grammar.is_plural(counted) => (&ask.how_many, counted),
+            Asked::Number | Asked::Other if grammar.is_plural(name) => (&ask.plural, name),
+            Asked::Number | Asked::Other => (&ask.plain, name),
+        };
+        question.fill(&[("name", name), ("choices", &self.choices(choices))])
+    }
+
+    /// The question for one value, by what is said of it.
+    pub(crate) fn ask_described(self, name: &str, kind: Asked, said: &OfSlot, listed: &str) -> String {
+        let (ask, choices) = (&self.sentences.ask, self.choices(listed));
+        match said {
+            OfSlot::Question(question) => format!("{question}{choices}"),
+            OfSlot::Indirect(text) => ask.indirect.fill(&[("description", text), ("choices", &choices)]),
+            OfSlot::Thing(text) => upper_first(&ask.thing.fill(&[("description", text), ("choices", &choices)])),
+            OfSlot::More(text) => {
+                let question = self.ask(name, kind, "");
+                ask.described.fill(&[("question", &question), ("description", text), ("choices", &choices)])
+            }
+            OfSlot::Nothing => self.ask(name, kind, listed),
+        }
+    }
+
+    fn choices(self, choices: &str) -> String {
+        if choices.is_empty() { String::new() } else { self.sentences.ask.choices.fill(&[("choices", choices)]) }
     }
 
     /// The same for a name that says nothing by itself; `what` is what it is needed for.
     pub(crate) fn ask_bare(self, name: &str, what: &str, description: &str, choices: &str) -> String {
-        let ask = &self.sentences.ask;
-        let choices = if choices.is_empty() { String::new() } else { ask.choices.fill(&[("choices", choices)]) };
+        let (ask, choices) = (&self.sentences.ask, self.choices(choices));
         let question = if description.is_empty() { &ask.bare } else { &ask.bare_described };
         question.fill(&[("name", name), ("what", what), ("description", description), ("choices", &choices)])
     }
@@ -267,11 +304,26 @@ impl Words {
         moved.text.fill(&[("moment", moment), ("direction", direction), ("amount", &amount), ("unit", unit)])
     }
 
-    /// What will be done, for a yes; `details` may be empty.
-    pub(crate) fn confirm(self, what: &str, details: &str) -> String {
+    /// What will be done, for a yes; `details` may be empty. `is_deed`: `what` can stand behind "shall I".
+    pub(crate) fn confirm(self, what: &str, is_deed: bool, details: &str) -> String {
         let confirm = &self.sentences.confirm;
-        let question = if details.is_empty() { &confirm.plain } else { &confirm.details };
+        let question = match (is_deed, details.is_empty()) {
+            (true, true) => &confirm.deed,
+            (true, false) => &confirm.deed_details,
+            (false, true) => &confirm.plain,
+            (false, false) => &confirm.details,
+        };
         question.fill(&[("what", what), ("details", details)])
+    }
+
+    /// What is known otherwise now: "size 8".
+    pub(crate) fn corrected(self, facts: &str) -> String {
+        self.sentences.ask.corrected.fill(&[("facts", facts)])
+    }
+
+    /// How many there are of something, where there is nothing.
+    pub(crate) fn none(self) -> &'static str {
+        &self.sentences.none
     }
 
     /// A value with its name: "size 9".
@@ -374,6 +426,21 @@ impl Words {
     /// What was said twice in a row, in other words.
     pub(crate) fn once_again(self, text: &str) -> String {
         self.sentences.news.again.fill(&[("text", text)])
+    }
+
+    /// A long question that was just asked, by its last sentence alone.
+    pub(crate) fn still_asked(self, question: &str) -> String {
+        self.sentences.news.still_asked.fill(&[("question", question)])
+    }
+
+    /// The same of one whose last sentence is long, or asks nothing.
+    pub(crate) fn answer_needed(self) -> &'static str {
+        &self.sentences.news.answer_needed
+    }
+
+    /// In place of any other long text that was just said.
+    pub(crate) fn told_before(self) -> &'static str {
+        &self.sentences.news.told_before
     }
 
     /// What a value is needed for; `description` may be empty.

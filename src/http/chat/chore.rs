@@ -145,6 +145,7 @@ mod tests {
             done: None,
             results: Vec::new(),
             handed_over: Vec::new(),
+            handed_back: None,
             notes: Vec::new(),
         })
     }

@@ -117,6 +117,8 @@ pub(super) struct Conversation {
     pub results: Vec<CallResult>,
     /// Functions by which one agent handed over to another since the person last spoke.
     pub handed_over: Vec<String>,
+    /// The text of another agent that handed the conversation back since then; empty if it gave none.
+    pub handed_back: Option<String>,
     /// Which parts of the messages were ignored.
     pub notes: Vec<String>,
 }
@@ -284,20 +286,26 @@ impl Reading {
             .filter(|result| framework::is_handoff(result))
             .filter_map(|result| result.function.clone())
             .collect();
-        let is_taken_up = self.results.last().is_some_and(framework::is_handoff);
-        self.results.retain(|result| !framework::is_handoff(result));
+        let is_handed_back = self.results.last().is_some_and(framework::is_hand_back);
+        let is_taken_up = !is_handed_back && self.results.last().is_some_and(framework::is_handoff);
+        let words = after.iter().rev().find_map(|said| match said {
+            Said::Assistant(text) => Some(text.clone()),
+            _ => None,
+        });
+        let handed_back = is_handed_back.then(|| words.unwrap_or_default());
+        self.results.retain(|result| !framework::is_handoff(result) && !framework::is_hand_back(result));
         let utterance = Utterance { text, index: self.last };
         let (mut new, mut done) = (None, None);
         if after.is_empty() || is_taken_up {
             new = Some(checked(utterance)?);
             self.history.truncate(place);
-        } else if !is_answered {
+        } else if !is_answered && !is_handed_back {
             done = Some((utterance, calls - handed_over.len().min(calls)));
             self.history.truncate(place);
         }
         let instructions = (!self.instructions.is_empty()).then(|| self.instructions.join("\n\n"));
         let Self { history, results, notes, .. } = self;
-        Ok(Conversation { instructions, history, utterance: new, done, results, handed_over, notes })
+        Ok(Conversation { instructions, history, utterance: new, done, results, handed_over, handed_back, notes })
     }
 }
 
@@ -531,6 +539,25 @@ mod tests {
         let found = read(json!(messages)).expect("a conversation");
         assert_eq!((found.utterance, found.done.map(|(_, calls)| calls)), (None, Some(1)));
         assert_eq!(found.results.len(), 1);
+    }
+
+    #[test]
+    fn what_another_agent_said_is_kept_when_it_hands_back() {
+        let call = |id: &str, name: &str| {
+            json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": id, "type": "function", "function": {"name": name, "arguments": "{}"}}]})
+        };
+        let found = read(json!([
+            {"role": "user", "content": "refund me"},
+            call("1", "transfer_to_refunds"),
+            {"role": "tool", "tool_call_id": "1", "content": "Successfully transferred to refunds"},
+            {"role": "assistant", "content": "You have your money back."},
+            call("2", "transfer_back_to_supervisor"),
+            {"role": "tool", "tool_call_id": "2", "content": "Successfully transferred back to supervisor"},
+        ]))
+        .expect("a conversation");
+        assert_eq!(found.handed_back.as_deref(), Some("You have your money back."));
+        assert_eq!((found.utterance, found.results), (None, Vec::new()));
     }
 
     #[test]

@@ -30,6 +30,11 @@ const HANDOFF_ARGUMENTS: [&str; 8] =
     ["agent", "agent_name", "assistant", "reason", "message", "context", "input", "task"];
 /// What results of handovers say, in lower case.
 const HANDED_OFF: [&str; 5] = ["transferred to", "handed off", "handoff", "handing off", "adopting the role"];
+/// Prefixes, in lower case, of results by which another agent hands the conversation back; and the prefix that needs no
+/// function for it.
+const HANDED_BACK: [&str; 4] =
+    ["successfully transferred back to", "transferred back to", "transferring back to", "handed back to"];
+const SURELY_HANDED_BACK: &str = "successfully transferred back to ";
 /// Ending functions of agents that must call a function in every step.
 pub(super) const ENDINGS: [&str; 2] = ["final_answer", "final_result"];
 
@@ -76,6 +81,16 @@ pub(super) fn is_handoff(result: &CallResult) -> bool {
     let is_named = HANDOFFS.iter().any(|handoff| name.starts_with(handoff));
     let is_plain = result.arguments.keys().all(|key| HANDOFF_ARGUMENTS.contains(&key.as_str()));
     is_named && is_plain && says_handoff(&result.value())
+}
+
+/// True for a call by which another agent gives the conversation back: what it said is the answer.
+pub(super) fn is_hand_back(result: &CallResult) -> bool {
+    let value = result.value();
+    let text = value.as_str().unwrap_or_default().trim().to_lowercase();
+    let name = result.function.as_deref().unwrap_or_default();
+    let is_named = HANDOFFS.iter().any(|handoff| name.starts_with(handoff));
+    let to = text.strip_prefix(SURELY_HANDED_BACK);
+    is_named && HANDED_BACK.iter().any(|mark| text.starts_with(mark)) || to.is_some_and(|to| !to.contains(' '))
 }
 
 fn says_handoff(value: &Value) -> bool {
@@ -141,5 +156,8 @@ mod tests {
         assert!(!handoff("transfer_to_account", &json!({"amount": 5}), ""));
         assert!(!handoff("transfer_to_account", &none, "{\"id\": 7}"));
         assert!(!handoff("get_weather", &none, "handoff"));
+        let back = |text: &str| is_hand_back(&CallResult { text: text.into(), ..CallResult::default() });
+        assert!(back("Successfully transferred back to supervisor"));
+        assert!(!back("Successfully transferred to bob") && !back("Transferred back to Anna"));
     }
 }

@@ -127,6 +127,8 @@ pub(super) struct Job {
     request: Option<TurnRequest>,
     /// The answer to a frontend's own request.
     chore: Option<String>,
+    /// What another agent said, which has given the conversation back: nothing is added to it.
+    handed_back: Option<String>,
     notes: Vec<String>,
     /// The previous utterance if there is no new one, including the message that the calls answered.
     before: Option<TurnRequest>,
@@ -188,6 +190,7 @@ impl Job {
         let results = std::mem::take(&mut conversation.results);
         notes.append(&mut conversation.notes);
         let chore = chore::answer(&conversation);
+        let handed_back = conversation.handed_back.take();
         let mut made = 0;
         // A client that takes one call at a time gets the next call after the result of the one before.
         if is_one_at_a_time(delivery)
@@ -214,6 +217,7 @@ impl Job {
             task,
             request,
             chore,
+            handed_back,
             notes,
             before,
             results,
@@ -386,6 +390,11 @@ impl Job {
     /// The answer if there is no new utterance: the results of the calls, and the pending question.
     fn told(&self, pending: Option<&str>) -> Turn {
         let module = &self.snapshot.module;
+        if let Some(words) = &self.handed_back {
+            let turn = told(module, self.language.as_deref(), &self.results, pending);
+            let remark = if self.results.is_empty() { Some(words.clone()) } else { turn.remark.clone() };
+            return Turn { remark, is_answered: true, ..turn };
+        }
         let Some(text) = &self.chore else { return told(module, self.language.as_deref(), &self.results, pending) };
         let mut turn = told(module, self.language.as_deref(), &[], None);
         turn.trace.notes = vec!["the frontend asks for itself: this is answered from the person's words".to_owned()];

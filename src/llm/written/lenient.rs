@@ -62,6 +62,21 @@ pub(crate) fn first_object(text: &str) -> Option<(Map<String, Value>, Repairs)> 
     found
 }
 
+/// The value of `text`, if all of it is one in Python's notation: JSON except for quotes and the names of constants.
+pub(crate) fn python(text: &str) -> Option<Value> {
+    match text {
+        "None" => return Some(Value::Null),
+        "True" | "False" => return Some(Value::Bool(text == "True")),
+        _ if !text.starts_with(['{', '[']) => return None,
+        _ => {}
+    }
+    let mut reader = Reader::new(text, 0);
+    let value = reader.value().ok()?;
+    let is_whole = reader.at == text.len() && !reader.is_open && !reader.is_cut;
+    let allowed = [name::QUOTES, name::LITERAL, name::TRAILING_COMMA];
+    (is_whole && reader.repairs.0.iter().all(|repair| allowed.contains(repair))).then_some(value)
+}
+
 /// A value in a text, and its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {

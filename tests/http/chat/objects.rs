@@ -47,7 +47,7 @@ async fn what_is_required_and_was_not_said_is_a_refusal() {
     let completion = read(&complete(&service, &asking_for("a table for tomorrow, please")).await);
     let message = &completion["choices"][0]["message"];
     assert_eq!((&message["content"], completion["uptake"]["outcome"].as_str()), (&json!(null), Some("ask")));
-    assert_eq!(message["refusal"], "What is the people? how many people.");
+    assert_eq!(message["refusal"], "Please tell me how many people.");
 }
 
 #[tokio::test]

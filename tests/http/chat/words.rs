@@ -61,7 +61,9 @@ async fn a_result_is_told() {
         ("{\"result\": \"{\\\"temperature\\\": 3}\"}", "Temperature 3"),
         ("{\"result\": \"Cold: 3 degrees.\"}", "Cold: 3 degrees."),
         ("{\"result\": \"Error: no such city\"}", "I'm sorry, that didn't work: no such city."),
-        ("", "Done: get n day forecast."),
+        ("", "Nothing was found."),
+        ("[]", "Nothing was found."),
+        ("User rejected the tool call.", "All right, I won't."),
         ("Error: no such city", "I'm sorry, that didn't work: no such city."),
         ("{\"error\": {\"message\": \"no such city\"}}", "I'm sorry, that didn't work: no such city."),
     ] {
@@ -94,7 +96,10 @@ async fn what_is_still_open_is_asked_after_a_result() {
 async fn what_is_not_to_be_called_is_told() {
     let service = Service::new(&["weather"]);
     let completion = read(&complete(&service, &with(&asking_weather(SEATTLE), &json!({"tool_choice": "none"}))).await);
-    assert!(content(&completion).starts_with("I understood: Get n day forecast ("), "{completion}");
+    assert!(
+        content(&completion).starts_with("I understood: get the weather forecast for the next days in a place ("),
+        "{completion}"
+    );
 }
 
 #[tokio::test]
