@@ -112,7 +112,8 @@ fn led(
     (!is_cased || words.any(is_name)).then(|| Filling::by(Rule::Part, slot, span))
 }
 
-/// The words behind each preposition, as far as they are free and written side by side.
+/// The words behind each preposition, as far as they are free and written side by side: a name, or one word ("right now"
+/// of "in Oslo right now" is no part of it).
 fn led_runs(situation: &Situation<'_>, is_free: &dyn Fn(Span) -> bool) -> Vec<Span> {
     let (utterance, code) = situation.said();
     let language = Language::or_english(code);
@@ -125,6 +126,10 @@ fn led_runs(situation: &Situation<'_>, is_free: &dyn Fn(Span) -> bool) -> Vec<Sp
         let gap = utterance.slice(Span::new(words[at - 1].end, words[at].start));
         gap.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '\'' | '’'))
     };
+    let is_name = |at: usize| utterance.slice(words[at]).starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+    let goes_on = |at: usize| at < words.len() && is_joined(at) && is_free(words[at]);
+    // "Rio de Janeiro"
+    let is_part = |at: usize| is_name(at) || goes_on(at + 1) && is_name(at + 1);
     let mut runs = Vec::new();
     for lead in (0..words.len()).filter(|at| is_role(words[*at], Role::Lead)) {
         let mut first = lead + 1;
@@ -132,10 +137,11 @@ fn led_runs(situation: &Situation<'_>, is_free: &dyn Fn(Span) -> bool) -> Vec<Sp
             first += 1;
         }
         let mut end = first;
-        while end < words.len() && is_joined(end) && is_free(words[end]) {
+        while goes_on(end) && (end == first || is_name(first) && is_part(end)) {
             end += 1;
         }
-        if (1..=LED).contains(&(end - first)) {
+        let is_cut = end > first && !is_name(first) && goes_on(end);
+        if !is_cut && (1..=LED).contains(&(end - first)) {
             runs.push(Span::new(words[first].start, words[end - 1].end));
         }
     }
