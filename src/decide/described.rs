@@ -1,20 +1,27 @@
 //! A function that is only described: nothing shows how its values are said.
 
 use crate::{
+    ablation,
     decide::{
         asked,
         candidates::{Found, quotations},
         filling::{Filling, Rule},
+        phrasings::begin_alike,
         reader::SpanScores,
         situation::Situation,
     },
-    module::{Function, SlotId},
+    language::{Language, facts::is_unspaced_language, negation::Role},
+    module::{Function, FunctionEffect, FunctionId, SlotId},
     recognize::reply,
     text::Span,
 };
 
 /// What the reader's log-odds must speak more for numbers in another order than for that of the schema.
 const ORDER: f32 = 2.0;
+/// Words of what stands behind a preposition, at most.
+const LED: usize = 4;
+/// Letters of a code that names where a town lies: "ME" of "Portland, ME".
+const REGION: usize = 2;
 
 /// A quotation is a value without the words that introduce it. What says nothing but what the function does fills none of
 /// its slots, and numbers that nothing tells apart stand in the order of the schema.
@@ -26,12 +33,8 @@ pub(super) fn settle(
     fillings: &mut Vec<Filling>,
 ) {
     let utterance = situation.utterance();
-    let language = situation.knowledge.module.language();
     let id = situation.knowledge.module.function_named(&function.name);
-    let is_own = |word: Span| {
-        let said = utterance.folded_in(word);
-        id.is_some_and(|id| situation.knowledge.vocabulary.has(id, &said)) || reply::says_nothing(language, &said)
-    };
+    let is_own = |word: Span| is_own(situation, id, word);
     let words = |span: Span| utterance.words().iter().copied().filter(move |word| word.overlaps(span));
     let quotations = quotations(utterance.text());
     for filling in fillings.iter_mut().filter(|one| one.anchor.is_none()) {
@@ -48,6 +51,121 @@ pub(super) fn settle(
         !(is_guessed && words(one.span).all(is_own))
     });
     in_order(situation, function, found, scores, fillings);
+}
+
+/// True of a word that says nothing, and of one that the function's own words have, in whatever form: "überweise" of what
+/// it is to "Geld überweisen".
+fn is_own(situation: &Situation<'_>, id: Option<FunctionId>, word: Span) -> bool {
+    let (utterance, language) = situation.said();
+    let said = utterance.folded_in(word);
+    let vocabulary = &situation.knowledge.vocabulary;
+    let is_form = || id.is_some_and(|id| vocabulary.words(id).any(|own| begin_alike(&said, own)));
+    id.is_some_and(|id| vocabulary.has(id, &said))
+        || reply::says_nothing(language, &said)
+        || ablation::holds("described.form_of_own", is_form())
+}
+
+/// "¿Qué tiempo hace en Sevilla?": what stands behind a preposition and is accounted for by nothing else is the value of
+/// the only slot of any words that is left to fill; and a town keeps the code of its region: "Portland, ME".
+pub(super) fn add_led(situation: &Situation<'_>, id: FunctionId, asked: &[SlotId], fillings: &mut Vec<Filling>) {
+    let function = situation.knowledge.module.function(id);
+    fillings.extend(ablation::found("described.led", led(situation, (id, function), asked, fillings)));
+    for at in 0..fillings.len() {
+        let whole = with_region(situation, fillings, at);
+        fillings[at].span = ablation::made("described.with_region", fillings[at].span, whole);
+    }
+    fillings.sort_by_key(|one| one.span);
+}
+
+fn led(
+    situation: &Situation<'_>,
+    (id, function): (FunctionId, &Function),
+    asked: &[SlotId],
+    fillings: &[Filling],
+) -> Option<Filling> {
+    let (utterance, code) = situation.said();
+    let is_filled = |slot: SlotId| fillings.iter().any(|one| one.slot == slot);
+    let is_text = |slot: SlotId| {
+        let slot = function.slot(slot);
+        slot.takes_any_words() && !slot.path.is_repeated()
+    };
+    // What was asked for is told by its answer; beside a question for something else, a preposition tells it as well.
+    if is_unspaced_language(code) || asked.iter().any(|slot| is_filled(*slot) || is_text(*slot)) {
+        return None;
+    }
+    let is_alone = function.slots.len() == 1;
+    let is_open = |slot: &SlotId| is_text(*slot) && !is_filled(*slot) && (function.slot(*slot).required || is_alone);
+    let mut open = function.slot_ids().filter(is_open);
+    let slot = open.next().filter(|_| open.next().is_none())?;
+    let moments = situation.knowledge.validator.reader().moments_said(utterance);
+    let is_free = |word: Span| {
+        fillings.iter().all(|one| !one.span.overlaps(word))
+            && moments.iter().all(|moment| !moment.overlaps(word))
+            && !situation.mentions().iter().any(|one| one.is_likely() && one.span.overlaps(word))
+            && !is_own(situation, Some(id), word)
+    };
+    let runs = led_runs(situation, &is_free);
+    let [span] = runs[..] else { return None };
+    let is_name = |word: &Span| utterance.slice(*word).starts_with(char::is_uppercase);
+    let mut words = utterance.words().iter().filter(|word| span.contains(**word));
+    let is_cased = utterance.words().iter().skip(1).any(is_name) || function.effect.effect == FunctionEffect::Acts;
+    (!is_cased || words.any(is_name)).then(|| Filling::by(Rule::Part, slot, span))
+}
+
+/// The words behind each preposition, as far as they are free and written side by side: a name, or one word ("right now"
+/// of "in Oslo right now" is no part of it).
+fn led_runs(situation: &Situation<'_>, is_free: &dyn Fn(Span) -> bool) -> Vec<Span> {
+    let (utterance, code) = situation.said();
+    let language = Language::or_english(code);
+    let words = utterance.words();
+    let is_role = |word: Span, role: Role| {
+        let phrases = language.negation.beginning_with(&utterance.folded_in(word));
+        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == role)
+    };
+    let is_joined = |at: usize| {
+        let gap = utterance.slice(Span::new(words[at - 1].end, words[at].start));
+        gap.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '\'' | '’'))
+    };
+    let is_name = |at: usize| utterance.slice(words[at]).starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+    let goes_on = |at: usize| at < words.len() && is_joined(at) && is_free(words[at]);
+    // "Rio de Janeiro"
+    let is_part = |at: usize| is_name(at) || goes_on(at + 1) && is_name(at + 1);
+    let mut runs = Vec::new();
+    for lead in (0..words.len()).filter(|at| is_role(words[*at], Role::Lead)) {
+        let mut first = lead + 1;
+        while first < words.len() && is_joined(first) && is_role(words[first], Role::Article) {
+            first += 1;
+        }
+        let mut end = first;
+        while goes_on(end) && (end == first || is_name(first) && is_part(end)) {
+            end += 1;
+        }
+        let is_cut = end > first && !is_name(first) && goes_on(end);
+        if !is_cut && (1..=LED).contains(&(end - first)) {
+            runs.push(Span::new(words[first].start, words[end - 1].end));
+        }
+    }
+    runs
+}
+
+/// With the two capital letters behind a comma that name where it lies, where nothing else claims them.
+fn with_region(situation: &Situation<'_>, fillings: &[Filling], at: usize) -> Span {
+    let (utterance, one) = (situation.utterance(), &fillings[at]);
+    let words = utterance.words();
+    let behind = words.partition_point(|word| word.start < one.span.end);
+    let Some(next) = words.get(behind).filter(|_| one.anchor.is_none()) else { return one.span };
+    let (text, gap) = (utterance.slice(*next), utterance.slice(Span::new(one.span.end, next.start)));
+    let is_code = text.chars().count() == REGION && text.chars().all(|c| c.is_ascii_uppercase());
+    let is_last = words.get(behind + 1).is_none_or(|after| {
+        !utterance.slice(Span::new(next.end, after.start)).trim().is_empty() || !is_upper(utterance.slice(*after))
+    });
+    let is_free = fillings.iter().all(|other| !other.span.overlaps(*next));
+    let is_name = is_upper(utterance.slice(one.span));
+    if gap == ", " && is_code && is_last && is_free && is_name { Span::new(one.span.start, next.end) } else { one.span }
+}
+
+fn is_upper(text: &str) -> bool {
+    text.starts_with(char::is_uppercase)
 }
 
 /// "The coefficients 2, 3 and -4".

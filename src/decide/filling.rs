@@ -63,7 +63,7 @@ pub enum Rule {
     Denied,
     /// They are a part of an address that is written in one line.
     Address,
-    /// They stand between quotation marks.
+    /// They stand between quotation marks, behind a slot's name and a colon, or are written in a form of their own.
     Quoted,
 }
 

@@ -21,7 +21,7 @@ use crate::{
         vocabulary::words_of,
     },
     language::facts::is_unspaced_language,
-    module::{FunctionId, SlotId},
+    module::{FunctionEffect, FunctionId, SlotId},
     recognize::{acts::Courtesy, certainty::Certainty},
     text::Span,
 };
@@ -206,7 +206,25 @@ fn is_doubtful(situation: &Situation<'_>, best: &Alternative) -> bool {
                 || enumerated::may_be_several(situation, &best.frame)
         }
     };
-    is_unsure && !situation.is_meant && !situation.is_demanded
+    let is_doubtful = is_unsure || ablation::holds("local.unread_moment", leaves_moment(situation, best));
+    is_doubtful && !situation.is_meant && !situation.is_demanded
+}
+
+/// True where another day than today is said, or a time of day, that no value of a function that acts has and that none
+/// of its own words tells of: "send 25 to Omar tomorrow".
+fn leaves_moment(situation: &Situation<'_>, best: &Alternative) -> bool {
+    let (utterance, knowledge) = (situation.utterance(), situation.knowledge);
+    if knowledge.module.function(best.function).effect.effect == FunctionEffect::Reads {
+        return false;
+    }
+    let is_read = |span: Span| {
+        let words = utterance.words().iter().filter(|word| span.contains(**word));
+        let is_own = |word: &Span| knowledge.vocabulary.has(best.function, &utterance.folded_in(*word));
+        best.frame.slots.iter().chain(&best.frame.excluded).filter_map(|said| said.span).any(|own| own.overlaps(span))
+            || words.into_iter().all(is_own)
+    };
+    let moments = knowledge.validator.reader().moments_said(utterance);
+    moments.into_iter().any(|span| !is_read(span))
 }
 
 /// True where the module shows more than a few exemplars.

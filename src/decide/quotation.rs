@@ -7,10 +7,14 @@ use crate::{
         candidates::Weighing,
         filling::{Filling, Rule},
         situation::Situation,
+        vocabulary::words_of,
     },
-    module::SlotId,
+    module::{Function, SlotId},
     text::Span,
 };
+
+/// Letters of a name that other words are made of, at least.
+const NAME: usize = 4;
 
 /// Gives values of any words the whole quotation of which they have a part, without its marks. What is quoted and fills
 /// nothing fills the slot of any words for which most speaks, unless a template says otherwise.
@@ -21,6 +25,13 @@ pub(super) fn settle(
     fillings: &mut Vec<Filling>,
 ) {
     let utterance = situation.utterance();
+    let is_of_several = |one: &Filling| {
+        let within = weighing.quotations().iter().filter(|quotation| one.span.contains(**quotation));
+        one.anchor.is_none() && within.count() > 1
+    };
+    if !is_settled && ablation::holds("quotation.several", fillings.iter().any(is_of_several)) {
+        fillings.retain(|one| !is_of_several(one));
+    }
     for &quotation in weighing.quotations() {
         let marked = Span::new(quotation.start - 1, quotation.end + 1);
         let touching: Vec<usize> = (0..fillings.len()).filter(|at| fillings[*at].span.overlaps(marked)).collect();
@@ -32,7 +43,10 @@ pub(super) fn settle(
         match touching[..] {
             [at] if fillings[at].anchor.is_none() && is_of_it(fillings[at].span) => fillings[at].span = quotation,
             [] if !is_settled => {
-                fillings.extend(ablation::found("quotation.unclaimed", unclaimed(weighing, quotation, fillings)));
+                fillings.extend(ablation::found(
+                    "quotation.unclaimed",
+                    unclaimed((situation, weighing), quotation, fillings),
+                ));
             }
             _ => {}
         }
@@ -44,11 +58,33 @@ fn is_outside(mark: char) -> bool {
     mark.is_whitespace() || mark.is_ascii_punctuation()
 }
 
-/// The quotation as the value of an empty slot: of one that is required, or that it is not too unlikely to fill.
-fn unclaimed(weighing: &Weighing<'_>, quotation: Span, fillings: &[Filling]) -> Option<Filling> {
+/// The quotation as the value of an empty slot: the one that is named before it, else of those that no other quotation is
+/// named for one that is required, or that it is not too unlikely to fill.
+fn unclaimed(
+    (situation, weighing): (&Situation<'_>, &Weighing<'_>),
+    quotation: Span,
+    fillings: &[Filling],
+) -> Option<Filling> {
     let function = weighing.definition();
     let is_empty = |id: &SlotId| function.slot(*id).takes_any_words() && fillings.iter().all(|one| one.slot != *id);
-    let slots = function.slot_ids().filter(is_empty).map(|slot| (weighing.log_odds(slot, quotation), slot));
+    let empty: Vec<SlotId> = function.slot_ids().filter(is_empty).collect();
+    let named = |quotation: Span| empty.iter().copied().find(|slot| is_named(situation, function, *slot, quotation));
+    if let Some(slot) = ablation::found("quotation.named", named(quotation)) {
+        return Some(Filling::by(Rule::Quoted, slot, quotation));
+    }
+    let of_others: Vec<SlotId> =
+        weighing.quotations().iter().filter(|other| **other != quotation).filter_map(|other| named(*other)).collect();
+    let free = empty.iter().filter(|slot| !of_others.contains(slot));
+    let slots = free.map(|slot| (weighing.log_odds(*slot, quotation), *slot));
     let (odds, slot) = slots.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (function.slot(slot).required || odds > bars().proposed).then(|| Filling::by(Rule::Quoted, slot, quotation))
+}
+
+/// The word right before the quotation is the slot's name, or made of it: "titled" of a slot `title`.
+fn is_named(situation: &Situation<'_>, function: &Function, slot: SlotId, quotation: Span) -> bool {
+    let utterance = situation.utterance();
+    let before = utterance.words().iter().rfind(|word| word.end <= quotation.start);
+    let Some(said) = before.map(|word| utterance.folded_in(*word)) else { return false };
+    let last = words_of(function.slot(slot).label()).pop();
+    last.is_some_and(|name| said == name || name.chars().count() >= NAME && said.starts_with(name.as_str()))
 }

@@ -8,6 +8,7 @@ use jiff::{Span, ToSpan as _, civil::Date};
 use serde_json::Value;
 
 use crate::{
+    ablation,
     decide::situation::Situation,
     language::{Language, slots::OfSlots},
     module::{
@@ -25,16 +26,27 @@ const DAY: usize = "2026-01-01".len();
 const AHEAD: [fn() -> Span; 4] = [Span::new, || 8.days(), || 1.month(), || 1.year()];
 /// Days by which a beginning may move that says no month.
 const NEAR: i64 = 31;
+/// Days of a range from which on an end that was moved behind its beginning is rather a slip: "from 10 May to 8 May".
+const FAR: i64 = 183;
 /// Letters of a word that others may be joined to: "Anreise" of "Anreisedatum".
 const JOINED: usize = 5;
 
-/// The values that ends of ranges have instead of what was found for them by itself: the place among `found`, and the
-/// value.
+/// The value that an end of a range has instead of what was found for it by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Moved {
+    /// Its place among what was found.
+    pub at: usize,
+    pub value: Value,
+    /// The place of the beginning, where it lies so far before this end that it may be meant otherwise.
+    pub far_from: Option<usize>,
+}
+
+/// The ends of ranges that follow each other only if one of them is read anew.
 pub(super) fn in_order(
     situation: &Situation<'_>,
     function: &Function,
     found: &[(SlotId, Option<&Mention>)],
-) -> Vec<(usize, Value)> {
+) -> Vec<Moved> {
     let days: Vec<(usize, SlotId, &Mention, Date)> = found
         .iter()
         .enumerate()
@@ -64,9 +76,11 @@ pub(super) fn in_order(
             let is_ahead = later.as_ref().is_some_and(|(day, _)| looks_back && *day > today);
             let sooner = if is_ahead || later.is_none() { earlier() } else { None };
             if let Some(value) = sooner {
-                moved.push((*first_at, value));
-            } else if let Some((_, value)) = later {
-                moved.push((*last_at, value));
+                moved.push(Moved { at: *first_at, value, far_from: None });
+            } else if let Some((day, value)) = later {
+                let is_far = begins.checked_add(FAR.days()).is_ok_and(|far| day >= far);
+                let far_from = ablation::found("ranges.far", is_far.then_some(*first_at));
+                moved.push(Moved { at: *last_at, value, far_from });
             }
         }
     }

@@ -14,12 +14,12 @@ use crate::{
         candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Passed, SlotProposal, Weighing},
         courtesy, described, extent,
         filling::{self, Anchor, Filling, Rule},
-        limits,
+        forms, labelled, limits,
         outcome::{self, Frame},
         postal, quotation, ranges, remark, repair,
         situation::Situation,
         templates::Said,
-        vocabulary, written,
+        texts, vocabulary, written,
     },
     language::{
         Language,
@@ -70,6 +70,8 @@ struct Filled<'a> {
     /// Of free text in a template that is said word for word.
     evidence: Option<candidates::Evidence>,
     confidence: f32,
+    /// Where the beginning of the range is said that this end follows only after a long time.
+    far_from: Option<Span>,
 }
 
 impl<'a> Reading<'a> {
@@ -187,18 +189,29 @@ impl<'a> Reading<'a> {
             };
             is_taught
                 || filling.anchor.is_some()
+                || filling.rule == Some(Rule::Quoted)
                 || is_of_template(filling)
                 || remarked == Some(*filling)
                 || weighing.is_shown(filling.slot, filling.span)
                 || !ablation::holds("asked.is_empty_talk", asked::is_empty_talk(situation, filling)) && !is_unsaid()
         });
-        if definition.exemplars.is_empty() && expected.is_empty() {
-            described::settle(situation, definition, &found, scores.as_deref(), &mut fillings);
+        if !is_taught && !is_settled {
+            labelled::settle(situation, definition, &mut fillings);
+        }
+        if definition.exemplars.is_empty() {
+            if expected.is_empty() {
+                described::settle(situation, definition, &found, scores.as_deref(), &mut fillings);
+            }
+            forms::settle(situation, definition, &expected, &mut fillings);
+            described::add_led(situation, function, &expected, &mut fillings);
         }
         let mut values: Vec<Filled<'a>> =
             fillings.iter().map(|filling| Filled::new(situation, filling, &found, weighing.as_said(filling))).collect();
-        for (at, value) in ranges::in_order(situation, definition, &mentioned(&values)) {
-            values[at].value = ablation::made("ranges.in_order", values[at].value.clone(), value);
+        for moved in ranges::in_order(situation, definition, &mentioned(&values)) {
+            let before = moved.far_from.map(|first| values[first].span);
+            let own = &mut values[moved.at];
+            own.value = ablation::made("ranges.in_order", own.value.clone(), moved.value);
+            own.far_from = before;
         }
         add_currency(situation, definition, &mut values);
         let mut ruled_out = situation.ruled_out(function);
@@ -353,6 +366,9 @@ impl<'a> Reading<'a> {
         let (said, code) = situation.said();
         let limit = limits::words_beside(said, code, filled.span);
         let is_of_limit = |span: Span| limit.is_some_and(|limit| limit.contains(span));
+        if let Some(first) = filled.far_from {
+            return Some(utterance.slice(first).to_owned());
+        }
         // What another request has is blank here.
         let is_blank = |span: Span| utterance.slice(span).trim().is_empty();
         let mention = filled.mention.filter(|mention| mention.others.is_empty())?;
@@ -603,6 +619,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
     keep_named(situation, function, &mut anchors);
     drop_unmeasured(situation, function, &mut anchors);
     drop_out_of_bounds(function, &mut anchors);
+    texts::keep_whole(situation, function, awaited, &mut anchors);
     anchors
 }
 
@@ -744,6 +761,7 @@ impl<'a> Filled<'a> {
             mention,
             rule: filling.rule,
             evidence,
+            far_from: None,
             confidence: filling.confidence
                 * match (&evidence, filling.rule) {
                     (Some(evidence), _) => candidates::probability_as_said(evidence),
@@ -792,6 +810,7 @@ fn add_denied_flags<'a>(
             mention: None,
             rule: Some(Rule::Denied),
             evidence: None,
+            far_from: None,
             confidence: candidates::share_right(Rule::Denied),
         });
     }

@@ -265,7 +265,7 @@ fn language_of<'a>(situation: &Situation<'a>) -> &'a str {
 }
 
 /// Where the words name the slot: by all words of its label, or by the last one where no other slot has it.
-fn places(function: &Function, slot: SlotId, words: &[&str]) -> Vec<(usize, usize)> {
+pub(super) fn places(function: &Function, slot: SlotId, words: &[&str]) -> Vec<(usize, usize)> {
     let label = words_of(function.slot(slot).label());
     let Some(last) = label.last().cloned() else { return Vec::new() };
     let is_own = function

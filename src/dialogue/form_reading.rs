@@ -537,6 +537,11 @@ impl OpenForm<'_> {
                 let (_, replaced) = known.iter().find(|(known, _)| *known == slot)?;
                 of_month(*replaced, day, from).filter(is_on_its_side)
             };
+            let of_known_year = || {
+                let (_, replaced) = known.iter().find(|(known, _)| *known == slot)?;
+                let is_before = |one: &Date| *one < today;
+                of_year(*replaced, day, from).filter(|one| is_before(one) == is_before(replaced))
+            };
             let until_known = || {
                 let is_end = |end: SlotId| is_range(self.module, self.function, (slot, end));
                 let (_, end) = known.iter().find(|(known, _)| *known != slot && is_end(*known))?;
@@ -548,8 +553,10 @@ impl OpenForm<'_> {
             };
             let of_known = || ablation::found("form.day_of_known_month", of_known());
             let until_known = || ablation::found("form.day_until_known", until_known());
+            let of_known_year = || ablation::found("form.day_of_known_year", of_known_year());
             let follows = ablation::found("form.day_follows", follows);
-            if let Some(related) = follows.or_else(of_known).or_else(until_known) {
+            let related = follows.or_else(of_known).or_else(of_known_year).or_else(until_known);
+            if let Some(related) = related {
                 value.value = related.to_string().into();
             }
         }
@@ -637,6 +644,13 @@ fn of_month(month: Date, day: Date, from: impl Fn(Date) -> Option<Date>) -> Opti
         (other.day() == one.day() && other.month() != one.month()).then_some(one)
     };
     of_side(month.first_of_month(), Date::tomorrow).or_else(|| of_side(month.last_of_month(), Date::yesterday))
+}
+
+/// What words mean in the year of another day, if they say a month and its day and no year: `from` reads them from a day.
+fn of_year(year: Date, day: Date, from: impl Fn(Date) -> Option<Date>) -> Option<Date> {
+    let is_within = |one: &Date| one.year() == year.year() && (one.month(), one.day()) == (day.month(), day.day());
+    let edges = [year.first_of_year(), year.last_of_year()];
+    edges.into_iter().filter_map(from).find(is_within).filter(|one| *one != day)
 }
 
 /// A date without a time.

@@ -66,6 +66,47 @@ pub struct OfSlots {
     pub ranks: Vec<String>,
     /// Units beside those that people say, which `values.toml` has: "nights".
     pub units: BTreeMap<Unit, Vec<String>>,
+    pub written: Written,
+}
+
+/// Words of slots whose values are told by how they are written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Written {
+    /// Files and folders: `/etc/hosts`.
+    pub paths: Vec<String>,
+    /// Patterns of files: `*.rs`.
+    pub patterns: Vec<String>,
+    /// `#general`.
+    pub channels: Vec<String>,
+    /// `@ann`.
+    pub handles: Vec<String>,
+    /// Who is written to: `ann@example.org`.
+    pub addressees: Vec<String>,
+    /// `owner/name`.
+    pub repositories: Vec<String>,
+    /// Hashes, cut short or not: `9f3c2ab`.
+    pub hashes: Vec<String>,
+    /// `PROJ-123`.
+    pub ids: Vec<String>,
+    /// Where something comes from, and where it goes, in a function that is about such things.
+    pub ends: Vec<String>,
+}
+
+impl Written {
+    fn lists(&mut self) -> [&mut Vec<String>; 9] {
+        [
+            &mut self.paths,
+            &mut self.patterns,
+            &mut self.channels,
+            &mut self.handles,
+            &mut self.addressees,
+            &mut self.repositories,
+            &mut self.hashes,
+            &mut self.ids,
+            &mut self.ends,
+        ]
+    }
 }
 
 impl OfSlots {
@@ -87,7 +128,7 @@ impl OfSlots {
             &mut self.ranks,
             &mut self.remarks,
         ];
-        for word in lists.into_iter().chain(self.units.values_mut()).flatten() {
+        for word in lists.into_iter().chain(self.units.values_mut()).chain(self.written.lists()).flatten() {
             *word = singular(&fold(word)).into_owned();
         }
         let plain = [

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     Diagnostics, Exemplar, Function, FunctionId, Limits, Module, ModuleName, Piece, Recognizer, RecognizerId,
@@ -133,11 +133,35 @@ fn completed(function: &Value, known: Option<&Module>) -> Value {
     function
 }
 
+/// The types that a schema has beside null; none if it names none.
+fn types(schema: &Map<String, Value>) -> Vec<&str> {
+    let named = match schema.get("type") {
+        Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
+        own => own.and_then(Value::as_str).into_iter().collect::<Vec<_>>(),
+    };
+    named.into_iter().filter(|name| *name != "null").collect()
+}
+
+/// The only alternative beside null, as libraries write what may be left out.
+fn only_alternative(schema: &mut Map<String, Value>) -> Option<&mut Value> {
+    let key = ["anyOf", "oneOf"].into_iter().find(|key| schema.contains_key(*key))?;
+    let alternatives = schema.get_mut(key)?.as_array_mut()?;
+    let is_null = |one: &Value| one.get("type").and_then(Value::as_str) == Some("null");
+    let mut others = alternatives.iter_mut().filter(|one| !is_null(one));
+    others.next().filter(|_| others.next().is_none())
+}
+
 fn complete(schema: &mut Value, from: &Value, depth: usize) {
-    let (Value::Object(schema), Value::Object(from)) = (schema, from) else { return };
-    let is_other = |key: &str| schema.get(key).is_some_and(|own| from.get(key) != Some(own));
+    let (Value::Object(schema), Value::Object(known)) = (schema, from) else { return };
+    if depth > 0
+        && let Some(only) = only_alternative(schema)
+    {
+        complete(only, from, depth - 1);
+    }
+    let from = known;
+    let own = types(schema);
     if depth == 0
-        || is_other("type")
+        || !own.is_empty() && own != types(from)
         || ["$ref", "anyOf", "oneOf", "allOf", "const"].iter().any(|key| schema.contains_key(*key))
     {
         return;
@@ -320,6 +344,20 @@ mod tests {
             function.slots.iter().all(|slot| slot.label() != "seats" || !slot.required),
             "the client asks for less"
         );
+    }
+
+    #[test]
+    fn what_may_be_left_out_keeps_what_the_module_says_of_it() {
+        let schema = json!([{"name": "book", "description": "Book a table", "parameters": {"type": "object",
+            "required": ["seats", "day"], "properties": {
+                "seats": {"type": "integer", "maximum": 8}, "day": {"type": "string", "format": "date"}}}}]);
+        let known = from_texts(&[("schema.json", &schema.to_string())], &Limits::default()).0.expect("a module");
+        let tool = json!({"name": "book", "parameters": {"type": "object", "properties": {
+            "seats": {"type": ["integer", "null"]}, "day": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}});
+        let completed = completed(&tool, Some(&known));
+        let of = |path: &str| completed.pointer(&format!("/parameters/properties/{path}")).cloned();
+        assert_eq!(of("seats/maximum"), Some(json!(8)));
+        assert_eq!(of("day/anyOf/0/format"), Some(json!("date")));
     }
 
     fn known() -> Module {

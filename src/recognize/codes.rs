@@ -1,11 +1,44 @@
-//! Codes, whose digits count nothing: account numbers, postcodes, identifiers, the `7a` of a house.
+//! Codes, whose digits count nothing: account numbers, postcodes, identifiers, the `7a` of a house; and those of letters
+//! that are words as well.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde_json::Value;
 
-use super::{identifier::is_part_of_one, lexicon::Sense, number::Number, scan::Scan, senses::Senses};
-use crate::text::{Span, Utterance, tokens::TokenKind};
+use super::{identifier::is_part_of_one, lexicon::Sense, number::Number, reply, scan::Scan, senses::Senses};
+use crate::{
+    ablation,
+    language::Language,
+    text::{Span, Utterance, fold, tokens::TokenKind},
+};
+
+/// Letters of a code that may be a word, at most.
+const LETTERS: usize = 3;
+
+/// True of a word that everybody says, where a list has it as a code: the "in" of "I am in Illinois" is no Indiana. In
+/// capitals it is the code, and alone.
+pub(super) fn is_common_word(code: &str, utterance: &Utterance, span: Span, label: &Value) -> bool {
+    let said = utterance.slice(span);
+    let is_code = |label: &str| {
+        (2..=LETTERS).contains(&label.chars().count())
+            && label.chars().all(|c| c.is_ascii_uppercase())
+            && label.eq_ignore_ascii_case(said)
+    };
+    if !label.as_str().is_some_and(is_code) {
+        return false;
+    }
+    // Who writes all in capitals says nothing by them.
+    let is_capital = said.chars().all(char::is_uppercase) && utterance.text().contains(char::is_lowercase);
+    let folded = fold(said);
+    let says_something = |word: &Span| !word.overlaps(span) && !reply::says_nothing(code, &utterance.folded_in(*word));
+    let is_alone = !utterance.words().iter().any(says_something);
+    let language = Language::or_english(code);
+    let is_common = language.words.is_carrier(&folded)
+        || reply::says_nothing(code, said)
+        || language.common.often.contains(&folded.as_str());
+    ablation::holds("codes.common_word", !is_capital && !is_alone && is_common)
+}
 
 /// Where digits are parts of codes.
 pub(super) fn codes(scan: &Scan<'_>) -> Vec<Span> {

@@ -20,7 +20,7 @@ use self::{
     certainty::Certainty,
     contact::{Contact, Contacts},
     lexicon::{Lexicon, Sense},
-    list::Lists,
+    list::{ListMatch, Lists},
     pattern::{Haystack, Patterns},
     reckoning::Reckoning,
     scan::Scan,
@@ -201,7 +201,8 @@ impl Recognizers {
             unread: Vec::new(),
             score,
         };
-        for found in self.lists.matches(utterance) {
+        let is_word = |found: &ListMatch<'_>| codes::is_common_word(&self.language, utterance, found.span, found.value);
+        for found in self.lists.matches(utterance).into_iter().filter(|found| !is_word(found)) {
             mentions.push(mention(found.recognizer, found.span, found.value.clone(), found.score));
         }
         // The same places: a value is written in the usual width, what was said stays as it is.

@@ -77,6 +77,25 @@ fn check(builtin: Builtin, language: &str, least: f32, cases: &[(&str, &[(&str, 
 }
 
 #[test]
+fn a_code_that_is_a_common_word_counts_in_capitals_and_alone() {
+    let instances = ["IL", "IN", "WI"].map(|label| Instance { label: label.into(), expressions: Vec::new() });
+    let list = RecognizerKind::List(ListSpec { instances: instances.to_vec(), fuzzy: true });
+    let recognizers = Recognizers::compile(&module("en", vec![("state", list)])).expect("it compiles");
+    for (text, expected) in [
+        ("I am in Illinois", None),
+        ("I AM IN ILLINOIS", None),
+        ("a dealer in IN", Some("IN")),
+        ("in", Some("IN")),
+        ("in, please", Some("IN")),
+        ("a dealer in wi", Some("WI")),
+    ] {
+        let found = recognizers.recognize(&Utterance::new(text), &context());
+        assert_eq!(found.first().and_then(|one| one.value.as_str()), expected, "{text}");
+        assert!(found.len() < 2, "{text}");
+    }
+}
+
+#[test]
 fn integers() {
     check(
         Builtin::Integer,

@@ -187,6 +187,22 @@ impl ValueReader {
         Moments { days: days(&scan), times, durations: durations.collect() }
     }
 
+    /// Where a text says another day than today, or a time of day, that is more than a guess: "tomorrow", "next week",
+    /// "at 6 pm".
+    #[must_use]
+    pub fn moments_said(&self, utterance: &Utterance) -> Vec<Span> {
+        let scan = Scan::new(utterance, &self.lexicon);
+        let now = some_day(2000, 1, 1);
+        let reckoning = Reckoning::new(&now, SlotReading::default());
+        let is_said = |found: &&Found<Date>| found.certainty >= date::PERIOD && found.value != now.date();
+        let dates = date::dates(&scan, &reckoning);
+        let times = time::times(&scan, &reckoning);
+        let days = dates.iter().filter(is_said).map(|found| (found.start, found.end));
+        let clocks = times.iter().filter(|found| found.certainty >= HARDLY_ANOTHER);
+        let all = days.chain(clocks.map(|found| (found.start, found.end)));
+        all.filter_map(|(start, end)| scan.span(start, end)).collect()
+    }
+
     /// Where a text says this length of time, which is written as ISO 8601 does.
     #[must_use]
     pub fn find_duration(&self, moments: &Moments, iso: &str) -> Option<Span> {
@@ -309,6 +325,27 @@ mod tests {
             ("ja", "三百", Some(300.0)),
         ] {
             assert_eq!(reader(tag).number(text), value, "{tag} {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_when_is_found() {
+        for (tag, text, said) in [
+            ("en", "send 25 to Omar tomorrow", &["tomorrow"][..]),
+            ("en", "order it for next week", &["next week"][..]),
+            ("en", "a taxi at 6pm, please", &["6pm"][..]),
+            ("en", "send it today", &[][..]),
+            ("en", "you may march on", &[][..]),
+            ("de", "überweise 20 Euro am Freitag", &["Freitag"][..]),
+            ("fr", "envoie 45 euros demain", &["demain"][..]),
+            ("es", "manda 20 euros mañana", &["mañana"][..]),
+            ("ja", "明日3000円送って", &["明日"][..]),
+        ] {
+            let utterance = Utterance::new(text);
+            let found = reader(tag).moments_said(&utterance);
+            let found: Vec<&str> = found.iter().map(|span| utterance.slice(*span)).collect();
+            let is_found = found.len() == said.len() && found.iter().zip(said).all(|(one, own)| one.contains(own));
+            assert!(is_found, "{tag} {text}: {found:?}");
         }
     }
 
