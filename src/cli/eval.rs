@@ -214,7 +214,7 @@ async fn evaluate(
     cases: Cases,
     options: &EvalOptions,
 ) -> Result<Evaluation, CliError> {
-    let core = Core::open(config).await?;
+    let core = Core::calibrating(config).await?;
     let snapshot = prepare(&core.snapshots, name, config).await?;
     let progress = report::Progress::start(name.as_str());
     let report = |done, all| progress.at(done, all);

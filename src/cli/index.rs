@@ -2,7 +2,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::{CliError, Core, End, prepare_failed, report, runtime, target};
-use crate::{config::Config, module::ModuleName};
+use crate::{
+    config::Config,
+    module::ModuleName,
+    snapshot::{BuildReport, PrepareError},
+};
 
 #[derive(Debug, Args)]
 pub(super) struct IndexArgs {
@@ -24,7 +28,7 @@ pub(super) fn run(args: &IndexArgs, mut config: Config) -> Result<End, CliError>
             .collect::<Result<_, _>>()?,
     };
     let runtime = runtime()?;
-    let core = runtime.block_on(Core::open(&config))?;
+    let core = runtime.block_on(Core::calibrating(&config))?;
     let names = if chosen.is_empty() { core.snapshots.on_disk() } else { chosen };
     if names.is_empty() {
         return Err(CliError::Usage(format!("there are no modules under {}", config.modules.root.display())));
@@ -32,7 +36,7 @@ pub(super) fn run(args: &IndexArgs, mut config: Config) -> Result<End, CliError>
     let mut end = End::Done;
     for name in names {
         let progress = report::Progress::start(name.as_str());
-        let built = runtime.block_on(core.snapshots.build(&name, &|done, all| progress.at(done, all)));
+        let built = runtime.block_on(build(&core, &name, &progress));
         progress.end();
         match built {
             Ok(built) if args.json => {
@@ -55,6 +59,15 @@ pub(super) fn run(args: &IndexArgs, mut config: Config) -> Result<End, CliError>
         }
     }
     Ok(end)
+}
+
+/// Builds a module, and waits for its calibration.
+async fn build(core: &Core, name: &ModuleName, progress: &report::Progress) -> Result<BuildReport, PrepareError> {
+    let built = core.snapshots.build(name, &|done, all| progress.at(done, all)).await?;
+    if let Some(snapshot) = core.snapshots.get(name) {
+        core.snapshots.calibrated(&snapshot).await?;
+    }
+    Ok(built)
 }
 
 fn merge(into: &mut serde_json::Value, from: serde_json::Value) {

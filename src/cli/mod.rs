@@ -272,10 +272,16 @@ impl Core {
         let servers = llm::connect(&config.llm)?;
         let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
         let understander = Understander::new(config.understand.clone(), embedder, servers);
-        if config.modules.calibrate {
-            snapshots.calibrate_by(Arc::new(understander.with_servers(Vec::new())));
-        }
         Ok(Self { snapshots, understander })
+    }
+
+    /// The same for a verb that runs long enough to calibrate modules, or waits for it.
+    async fn calibrating(config: &Config) -> Result<Self, CliError> {
+        let core = Self::open(config).await?;
+        if config.modules.calibrate {
+            core.snapshots.calibrate_by(Arc::new(core.understander.with_servers(Vec::new())));
+        }
+        Ok(core)
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
         // model loads.
         let mut stop = Box::pin(stop_signal()?);
         let core = tokio::select! {
-            core = Core::open(&config) => core?,
+            core = Core::calibrating(&config) => core?,
             () = &mut stop => return Ok(()),
         };
         let signing = config.conversation.signing(&config.sessions);
