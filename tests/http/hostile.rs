@@ -75,7 +75,7 @@ async fn a_server_that_hangs_leaves_room_for_local_answers() {
     let waiting = asked + options.max_queue * 3 / 4;
     let servers = llm::connect(&options).expect("valid options");
     let turns = UnderstandOptions { sure: 1.0, deadline_ms: NEVER_MS, ..UnderstandOptions::default() };
-    let http = HttpOptions { timeout_ms: NEVER_MS, ..HttpOptions::default() };
+    let http = HttpOptions { timeout_ms: NEVER_MS, queue_ms: NEVER_MS, ..HttpOptions::default() };
     let places = http.max_in_flight;
     let service = Arc::new(Service::asking(&["weather"], http, turns, servers));
     service.get("/v1/index/weather").await;
