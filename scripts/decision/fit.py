@@ -53,7 +53,7 @@ OF_RANKING = 0.1
 # any other kind, and little separates them from remarks.
 OPENING = 0.4
 RIGHT = 0.5
-# The same where functions are only described: nobody wrote what people say, so that more is left to guess.
+# The same where functions are only described: without exemplars, more is left to guess.
 RIGHT_OF_TOOLS = 0.3
 # How strongly weights follow the data there (the inverse of the penalty): tools differ more from each other than modules do.
 PENALTY_OF_TOOLS = 0.01

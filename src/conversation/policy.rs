@@ -15,6 +15,8 @@
 //! of these questions, the call is made once, in that turn. After a no, a yes alone does not make the call until
 //! something else is said of the form.
 
+use std::collections::HashMap;
+
 use super::state::{Confirmation, Form, Origin, State};
 use crate::{
     call::{SlotValue, Source, Validator},
@@ -102,6 +104,12 @@ pub fn changing<'a>(called: &Function, module: &'a Module) -> Option<&'a str> {
     found.map(|(name, _)| name.as_str())
 }
 
+/// The place of the list that a value is an item of.
+fn list_of(item: &SlotValue) -> Option<&str> {
+    let (list, index) = item.pointer.rsplit_once('/')?;
+    index.parse::<usize>().is_ok().then_some(list)
+}
+
 impl Form {
     /// A value may not be all of what was said.
     fn has_unread(&self) -> bool {
@@ -110,14 +118,9 @@ impl Form {
 
     /// A text value is likelier wrong than right. List items are no guess: the separators between them confirm them.
     fn has_guess(&self) -> bool {
-        let list = |slot: &SlotValue| {
-            let (list, index) = slot.pointer.rsplit_once('/')?;
-            index.parse::<usize>().is_ok().then(|| list.to_owned())
-        };
-        let is_one_of_several = |slot: &SlotValue| {
-            let own = list(slot);
-            own.is_some() && self.slots.iter().filter(|other| list(other) == own).count() > 1
-        };
+        let mut items: HashMap<&str, usize> = HashMap::new();
+        self.slots.iter().filter_map(list_of).for_each(|list| *items.entry(list).or_default() += 1);
+        let is_one_of_several = |slot: &SlotValue| list_of(slot).is_some_and(|list| items[list] > 1);
         let is_guess = |slot: &SlotValue| {
             slot.from == Source::Said
                 && slot.recognizer.is_none()

@@ -56,41 +56,6 @@ pub struct Candidate {
 /// A span that a recognizer found for a slot, with what it found; nothing where somebody else's did.
 pub(crate) type Found<'a> = (Anchor, Option<&'a Mention>);
 
-/// What speaks against a reading's being all that was said: log-odds of the likeliest candidates that it does not have.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Passed {
-    /// For a slot without a value: in words that no value has, and in those of a value.
-    pub unfilled: f32,
-    pub contested: f32,
-    /// For a slot with a value: elsewhere, and with other borders.
-    pub elsewhere: f32,
-    pub otherwise: f32,
-}
-
-impl Passed {
-    pub(crate) const NOTHING: Self =
-        Self { unfilled: -MOST_ODDS, contested: -MOST_ODDS, elsewhere: -MOST_ODDS, otherwise: -MOST_ODDS };
-
-    /// `filled` are the values of the reading.
-    pub(crate) fn new(candidates: &[Candidate], filled: &[(SlotId, Span)]) -> Self {
-        let mut passed = Self::NOTHING;
-        for one in candidates.iter().filter(|one| !filled.contains(&(one.slot, one.span))) {
-            let is_over = filled.iter().any(|(_, span)| span.overlaps(one.span));
-            let own = filled.iter().find(|(slot, _)| *slot == one.slot);
-            let place = match (own, is_over) {
-                (None, false) => &mut passed.unfilled,
-                (None, true) => &mut passed.contested,
-                (Some(_), false) => &mut passed.elsewhere,
-                (Some((_, span)), true) if span.overlaps(one.span) => &mut passed.otherwise,
-                (Some(_), true) => continue,
-            };
-            let odds = log_odds(SlotModel::bundled().probability(&one.evidence));
-            *place = place.max(odds.clamp(-MOST_ODDS, MOST_ODDS));
-        }
-        passed
-    }
-}
-
 /// The share of the fillings by a rule that is right.
 pub(crate) fn share_right(rule: Rule) -> f32 {
     SlotModel::bundled().share_right(rule)
@@ -179,9 +144,9 @@ impl<'a> Weighing<'a> {
         Self { situation, function, definition, found, anchors, asked, scores, tagged, frames, surface }
     }
 
-    /// The slots of the function with the words that fill them, in the order of the utterance, out of these.
-    pub(crate) fn fillings(&self, candidates: &[Candidate]) -> Vec<Filling> {
-        select::best(self.definition, candidates, SlotModel::bundled())
+    /// The slots of the function with the words that fill them, in the order of the utterance.
+    pub(crate) fn fillings(&self) -> Vec<Filling> {
+        select::best(self.definition, &self.candidates(), SlotModel::bundled())
     }
 
     /// Every candidate with its evidence.

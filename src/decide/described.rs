@@ -113,15 +113,12 @@ fn led(
 }
 
 /// The words behind each preposition, as far as they are free and written side by side: a name, or one word ("right now"
-/// of "in Oslo right now" is no part of it).
+/// of "in Oslo right now" is not part of it).
 fn led_runs(situation: &Situation<'_>, is_free: &dyn Fn(Span) -> bool) -> Vec<Span> {
     let (utterance, code) = situation.said();
     let language = Language::or_english(code);
     let words = utterance.words();
-    let is_role = |word: Span, role: Role| {
-        let phrases = language.negation.beginning_with(&utterance.folded_in(word));
-        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == role)
-    };
+    let is_role = |word: Span, role: Role| language.negation.is(&utterance.folded_in(word), role);
     let is_joined = |at: usize| {
         let gap = utterance.slice(Span::new(words[at - 1].end, words[at].start));
         gap.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '\'' | '’'))

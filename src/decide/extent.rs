@@ -190,8 +190,7 @@ impl Extent<'_> {
         let words = self.words_in(span);
         let [first, second, ..] = words[..] else { return span };
         let is_plain = !self.situation.utterance().slice(first).starts_with(char::is_uppercase);
-        let phrases = self.language().negation.beginning_with(&self.said(first));
-        let is_lead = phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Lead);
+        let is_lead = self.language().negation.is(&self.said(first), Role::Lead);
         let rest = Span::new(second.start, span.end);
         let led = self.weighing.lead(slot, rest);
         if is_plain && is_lead && led >= 1.0 && led > self.weighing.lead(slot, span) { rest } else { span }

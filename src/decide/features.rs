@@ -240,51 +240,6 @@ features! {
         complete,
         /// A slot is empty that nothing here could have found.
         unseen,
-        /// Logarithms of the numbers of slots, of those that hold several values, and of optional ones without a value.
-        slots,
-        repeated,
-        idle,
-        /// Slots without a value of which the words that no value has say the name; the share of what those words mean
-        /// that names and descriptions of such slots account for.
-        named_idle,
-        hinted,
-        /// Words that no value has and that are written as values are: with a capital letter within a sentence, with a digit
-        /// or a sign; between quotation marks.
-        unread_names,
-        unread_signs,
-        unread_quotes,
-        /// Values that a recognizer found, and that would fill another slot as well: those that the words beside them tell
-        /// apart, and those that nothing tells apart; of the latter, those whose other slot is empty.
-        told_apart,
-        rivalled,
-        rivalled_by_empty,
-        /// Values of free text that no exemplar shows, and the lowest confidence and the most words of one; the lowest
-        /// confidence of a value that a recognizer found.
-        guessed,
-        lowest_free,
-        longest_free,
-        lowest_found,
-        /// Of those, the ones in which some words, and in which all of them, are the function's own: its name, what it is
-        /// said to do, the names of its slots.
-        partly_own,
-        wholly_own,
-        /// Shares of a hundred for a number whose name and description say nothing of a hundred: 8 or 0.08.
-        percents,
-        /// Flags without a value of which the words say the name.
-        named_flags,
-        /// Numbers that nothing tells apart, and that do not stand in the order of their slots.
-        out_of_order,
-        /// Values that are one of the schema's choices, and flags.
-        chosen,
-        flags,
-        /// Log-odds of the likeliest candidates that are no values: for a slot that has none, in words that no value has and
-        /// in those of one; for a slot that has one, elsewhere and with other borders.
-        unfilled,
-        contested,
-        elsewhere,
-        otherwise,
-        /// Words go on beyond a value of any words that are written as a part of its name.
-        cut,
         /// How well its slots are filled against the best other alternative.
         support_lead,
         /// It says one of the function's templates word for word, and the share of the words that could be any.

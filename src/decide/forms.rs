@@ -150,8 +150,7 @@ fn without(situation: &Situation<'_>, text: Span, value: Span) -> Span {
     let language = Language::or_english(code);
     let is_lead = |word: &Span| {
         let said = utterance.folded_in(*word);
-        let phrases = language.negation.beginning_with(&said);
-        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Lead)
+        language.negation.is(&said, Role::Lead)
             || language.words.joints.conjunctions.contains(&said)
             || reply::says_nothing(code, &said)
     };

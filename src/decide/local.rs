@@ -10,7 +10,7 @@ use crate::{
         answered,
         bars::bars,
         enumerated,
-        features::{flag, measure},
+        features::measure,
         model::DecisionModel,
         near_duplicates as overloads,
         outcome::{Alternative, Decision, Frame, Outcome},
@@ -370,8 +370,6 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             features.verbatim = 1.0;
             features.verbatim_free = reading.free.unwrap_or_default();
         }
-        let mut texts = frame.slots.iter().filter_map(plain_text);
-        features.cut = flag(texts.any(|text| is_cut(situation, &frame, text)));
         features.support_lead = support[place] - others.reduce(f32::max).unwrap_or(support[place]);
         let candidate = &candidates[considered[place]];
         let meant = match situation.is_meant {

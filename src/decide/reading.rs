@@ -11,7 +11,7 @@ use crate::{
         arguments, asked,
         bars::bars,
         borders,
-        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Passed, SlotProposal, Weighing},
+        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, SlotProposal, Weighing},
         courtesy, described, extent,
         filling::{self, Anchor, Filling, Rule},
         forms, labelled, limits,
@@ -54,8 +54,6 @@ pub(crate) struct Reading<'a> {
     free_answer: Option<FreeAnswer>,
     /// The probability that all of this is right, where the function's own tagger reads by itself.
     pub told: Option<f32>,
-    /// What may have been said and is not read.
-    pub passed: Passed,
 }
 
 /// A slot with the words that fill it, and the value that they are.
@@ -85,8 +83,7 @@ impl<'a> Reading<'a> {
         let found = found(situation, definition, &expected);
         let scores = situation.span_scores(function, &expected);
         let weighing = Weighing::new(situation, function, &found, &expected, scores.as_deref());
-        let candidates = weighing.candidates();
-        let mut fillings = weighing.fillings(&candidates);
+        let mut fillings = weighing.fillings();
         let dimensions = dimensions(situation, definition, &found, &fillings);
         ablation::pass("reading.dimensions", &mut fillings, |fillings| fillings.extend(dimensions));
         let is_read = scores.is_some() && asked::is_answered_by(situation, function, &expected, &fillings);
@@ -237,9 +234,7 @@ impl<'a> Reading<'a> {
         let told =
             is_taught.then(|| weighing.of_values(values.iter().map(|one| (one.slot, one.span, one.mention.is_some()))));
         let told = told.flatten();
-        let filled = values.iter().chain(&excluded).map(|one| (one.slot, one.span));
-        let passed = Passed::new(&candidates, &filled.collect::<Vec<_>>());
-        Self { function, definition, values, excluded, ruled_out, free, free_answer, told, passed }
+        Self { function, definition, values, excluded, ruled_out, free, free_answer, told }
     }
 
     /// Nothing is read of it.
@@ -253,7 +248,6 @@ impl<'a> Reading<'a> {
             free: None,
             free_answer: None,
             told: None,
-            passed: Passed::NOTHING,
         }
     }
 

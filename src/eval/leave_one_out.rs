@@ -9,7 +9,7 @@ use super::{
     tally::Tally,
 };
 use crate::{
-    module::{FunctionId, Module, settings::StrategyName},
+    module::{Module, settings::StrategyName},
     snapshot::{PrepareError, Snapshot, Snapshots},
     understand::Understander,
 };
@@ -81,15 +81,7 @@ fn cases(module: &Module, mut said: Said<'_>) -> Vec<(usize, Case)> {
 
 /// The module without the exemplars in this fold.
 fn without(module: &Module, fold: usize) -> Module {
-    let mut module = module.clone();
-    for id in module.function_ids().map(FunctionId::index) {
-        let mut position = 0;
-        module.functions[id].exemplars.retain(|_| {
-            position += 1;
-            (position - 1) % FOLDS != fold
-        });
-    }
-    module
+    module.without(|_, exemplar, _| exemplar.index() % FOLDS == fold)
 }
 
 #[cfg(test)]

@@ -31,6 +31,15 @@ impl<M> Phrases<M> {
         self.0.values_mut().for_each(|all| all.sort_by_key(|phrase| Reverse(phrase.rest.len())));
     }
 
+    /// True of a word that is a phrase of this meaning by itself.
+    #[must_use]
+    pub fn is(&self, word: &str, meaning: M) -> bool
+    where
+        M: Copy + PartialEq,
+    {
+        self.beginning_with(word).iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == meaning)
+    }
+
     /// The phrases that begin with a word.
     #[must_use]
     pub fn beginning_with(&self, first: &str) -> &[Phrase<M>] {

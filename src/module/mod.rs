@@ -114,6 +114,18 @@ pub struct Module {
 }
 
 impl Module {
+    /// The module without some of its exemplars.
+    #[must_use]
+    pub(crate) fn without(&self, mut is_left_out: impl FnMut(FunctionId, ExemplarId, &Exemplar) -> bool) -> Self {
+        let mut module = self.clone();
+        for id in self.function_ids() {
+            let mut ids = (0..).map(ExemplarId::from_index);
+            let kept = &mut module.functions[id.index()].exemplars;
+            kept.retain(|exemplar| ids.next().is_some_and(|own| !is_left_out(id, own, exemplar)));
+        }
+        module
+    }
+
     /// BCP 47 language of the exemplars, and of conversations unless another language is requested.
     #[must_use]
     pub fn language(&self) -> &str {

@@ -68,19 +68,13 @@ impl Understander {
 
 /// The module without each exemplar whose number is a multiple of `parts`, and these exemplars.
 fn part(module: &Module, parts: usize) -> (Module, Vec<(FunctionId, ExemplarId)>) {
-    let (mut without, mut left_out, mut place) = (module.clone(), Vec::new(), 0);
-    for id in module.function_ids() {
-        let kept = &mut without.functions[id.index()].exemplars;
-        kept.clear();
-        for (index, exemplar) in module.function(id).exemplars.iter().enumerate() {
-            place += usize::from(speaks(exemplar));
-            if speaks(exemplar) && place.is_multiple_of(parts) {
-                left_out.push((id, ExemplarId::from_index(index)));
-            } else {
-                kept.push(exemplar.clone());
-            }
-        }
-    }
+    let (mut left_out, mut place) = (Vec::new(), 0);
+    let without = module.without(|function, id, exemplar| {
+        place += usize::from(speaks(exemplar));
+        let is_left_out = speaks(exemplar) && place.is_multiple_of(parts);
+        left_out.extend(is_left_out.then_some((function, id)));
+        is_left_out
+    });
     (without, left_out)
 }
 

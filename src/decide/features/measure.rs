@@ -1,30 +1,19 @@
 //! Measures the features of an alternative.
 
-use std::collections::HashSet;
-
 use crate::{
     call::Call,
     decide::{
-        asked,
-        bars::bars,
-        candidates::{Passed, quotations},
         features::{Features, flag, logarithm},
         outcome::Frame,
         reading::Reading,
         situation::Situation,
-        vocabulary::words_of,
     },
     embed::ActOdds,
-    module::{Builtin, FunctionId, Slot, SlotId, SlotKind},
+    module::{FunctionId, SlotId},
     recognize::{ARTICLE, reply},
     retrieve::Candidate,
-    text::{Span, in_words},
+    text::Span,
 };
-
-/// Letters that words have in common at their beginning where they may be forms of one: "statistics", `stats`.
-const STEM: usize = 4;
-/// A word that weighs less tells nothing.
-const LITTLE: f32 = 0.3;
 
 /// What retrieval and learning know of the best of these candidates, without its slots.
 pub(crate) fn of_candidates(
@@ -98,11 +87,6 @@ pub(crate) fn of_alternative(
     let spans = reading.account(situation);
     of_words(situation, reading.function, &spans, &mut features);
     of_slots(situation, reading, frame, &mut features);
-    of_what_is_empty(situation, frame, &spans, &mut features);
-    of_values(situation, frame, &mut features);
-    let Passed { unfilled, contested, elsewhere, otherwise } = reading.passed;
-    (features.unfilled, features.contested) = (unfilled, contested);
-    (features.elsewhere, features.otherwise) = (elsewhere, otherwise);
     features.complete = flag(call.is_some());
     features.invalid = count(frame.invalid.len());
     features.unseen = flag(reading.may_lack(frame));
@@ -195,116 +179,6 @@ fn of_slots(situation: &Situation<'_>, reading: &Reading<'_>, frame: &Frame, fea
     let mut places: Vec<Span> = unclaimed.map(|mention| mention.span).collect();
     places.dedup_by(|one, other| one.overlaps(*other));
     features.unclaimed = count(places.len());
-}
-
-/// What is left for the slots that are empty.
-fn of_what_is_empty(situation: &Situation<'_>, frame: &Frame, covered: &[Span], features: &mut Features) {
-    let (utterance, vocabulary) = (situation.utterance(), &situation.knowledge.vocabulary);
-    let definition = situation.knowledge.module.function(frame.function);
-    let filled: Vec<SlotId> = frame.slots.iter().filter_map(|slot| definition.slot_of(&slot.pointer)).collect();
-    let empty: Vec<&Slot> =
-        definition.slot_ids().filter(|id| !filled.contains(id)).map(|id| definition.slot(id)).collect();
-    features.slots = logarithm(definition.slots.len());
-    features.repeated = logarithm(definition.slots.iter().filter(|slot| slot.path.is_repeated()).count());
-    features.idle = logarithm(empty.iter().filter(|slot| !slot.required).count());
-    let words: Vec<Span> = utterance.words().to_vec();
-    let left: Vec<Span> =
-        words.iter().filter(|word| !covered.iter().any(|span| span.overlaps(**word))).copied().collect();
-    let said: Vec<String> = left.iter().map(|word| utterance.folded_in(*word)).collect();
-    let names: Vec<Vec<String>> = empty.iter().map(|slot| words_of(&in_words(slot.label()))).collect();
-    let tells = |word: &&String| said.contains(word) && vocabulary.weight(word) >= bars().left_over;
-    let is_named = |name: &&Vec<String>| name.iter().filter(tells).count() > 0;
-    features.named_idle = count(names.iter().filter(is_named).count());
-    // "Including its statistics" of `include_stats`, but no flag by its verb alone.
-    let all_said: Vec<String> = words.iter().map(|word| utterance.folded_in(*word)).collect();
-    let begins_alike =
-        |one: &str, other: &str| one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count() >= STEM;
-    let is_flagged = |slot: &&&Slot| {
-        let name = words_of(&in_words(slot.label()));
-        let own = name.iter().skip(usize::from(name.len() > 1));
-        let mut own = own.filter(|word| vocabulary.weight(word) >= LITTLE);
-        slot.kind == SlotKind::Boolean
-            && own.any(|word| all_said.iter().any(|said| said == word || begins_alike(said, word)))
-    };
-    features.named_flags = count(empty.iter().filter(is_flagged).count());
-    let about: HashSet<String> =
-        empty.iter().flat_map(|slot| words_of(&slot.description)).chain(names.iter().flatten().cloned()).collect();
-    let weight = |of: &dyn Fn(&String) -> bool| {
-        said.iter().filter(|word| of(word)).map(|word| vocabulary.weight(word)).sum::<f32>()
-    };
-    let all = weight(&|_| true);
-    features.hinted = if all > 0.0 { weight(&|word| about.contains(word)) / all } else { 0.0 };
-    let text = |word: Span| utterance.slice(word);
-    // The first word of a sentence has a capital letter anyway.
-    let begins = |word: &Span| {
-        let before = words.iter().rfind(|other| other.end <= word.start);
-        before.is_none_or(|before| utterance.slice(Span::new(before.end, word.start)).contains(['.', '?', '!', ':']))
-    };
-    let is_name = |word: &&Span| {
-        let is_one = text(**word).chars().count() == 1;
-        text(**word).starts_with(char::is_uppercase) && !is_one && !begins(word)
-    };
-    let is_sign = |word: &&Span| {
-        let is_inner = |c: char| c.is_ascii_digit() || matches!(c, '/' | '@' | '_' | '.' | '#' | '\\' | '=');
-        text(**word).contains(is_inner)
-    };
-    features.unread_names = logarithm(left.iter().filter(is_name).count());
-    features.unread_signs = logarithm(left.iter().filter(is_sign).count());
-    let quotations = quotations(utterance.text());
-    let is_free = |span: &&Span| !covered.iter().any(|value| value.overlaps(**span));
-    features.unread_quotes = count(quotations.iter().filter(is_free).count());
-}
-
-/// How the values were found.
-fn of_values(situation: &Situation<'_>, frame: &Frame, features: &mut Features) {
-    let module = &situation.knowledge.module;
-    let definition = module.function(frame.function);
-    let utterance = situation.utterance();
-    let filled: Vec<SlotId> = frame.slots.iter().filter_map(|slot| definition.slot_of(&slot.pointer)).collect();
-    (features.lowest_free, features.lowest_found) = (1.0, 1.0);
-    let vocabulary = &situation.knowledge.vocabulary;
-    let mut untold: Vec<(Span, SlotId)> = Vec::new();
-    for value in &frame.slots {
-        let (Some(id), Some(span)) = (definition.slot_of(&value.pointer), value.span) else { continue };
-        let slot = definition.slot(id);
-        features.chosen += flag(!slot.choices.is_empty());
-        features.flags += flag(slot.kind == SlotKind::Boolean);
-        let Some(name) = &value.recognizer else {
-            features.guessed += flag(!definition.shows(id));
-            features.lowest_free = features.lowest_free.min(value.confidence);
-            let words = utterance.words().iter().filter(|word| word.overlaps(span)).count();
-            features.longest_free = features.longest_free.max(logarithm(words));
-            let within = utterance.words().iter().filter(|word| word.overlaps(span));
-            let own = within.filter(|word| vocabulary.has(frame.function, &utterance.folded_in(**word))).count();
-            features.partly_own += flag(own > 0 && own < words);
-            features.wholly_own += flag(own > 0 && own == words);
-            continue;
-        };
-        features.lowest_found = features.lowest_found.min(value.confidence);
-        let about = format!("{} {}", slot.label(), slot.description).to_lowercase();
-        let is_share = *name == Builtin::Percent.name() && slot.kind.is_number();
-        features.percents += flag(is_share && !about.contains("percent") && !about.contains('%'));
-        let takes =
-            |other: &SlotId| definition.slot(*other).recognizers.iter().any(|it| module.recognizer(*it).name == *name);
-        let rivals: Vec<SlotId> = definition.slot_ids().filter(takes).collect();
-        if rivals.len() < 2 {
-            continue;
-        }
-        let is_told = asked::is_named_before(situation, definition, id, &rivals, span)
-            || asked::is_named_behind(situation, definition, id, &rivals, span)
-            || asked::is_told_beside(situation, definition, id, span);
-        if is_told {
-            features.told_apart += 1.0;
-        } else {
-            features.rivalled += 1.0;
-            if slot.kind.is_number() {
-                untold.push((span, id));
-            }
-            features.rivalled_by_empty += flag(rivals.iter().any(|rival| !filled.contains(rival)));
-        }
-    }
-    untold.sort_unstable();
-    features.out_of_order = count(untold.windows(2).filter(|pair| pair[0].1 > pair[1].1).count());
 }
 
 /// What is refused, what else is asked for, what was asked.

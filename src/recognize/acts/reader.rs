@@ -194,10 +194,13 @@ impl<'a> Reader<'a> {
     /// "Hace falta" asks what it is good for; "no hace falta" declines.
     fn is_denied(&self, at: usize, meaning: Meaning) -> bool {
         let is_question = meaning == Meaning::Says(Courtesy::Purpose);
-        is_question && !self.words[at].is_apart && {
-            let mut before = Courtesies::all().ends(self.words, at - 1).into_iter();
-            before.any(|phrase| phrase == (at, Meaning::Answer))
-        }
+        is_question && !self.words[at].is_apart && self.ends_of_answers(at - 1).any(|end| end == at)
+    }
+
+    /// Where the answers end that begin at `at`.
+    fn ends_of_answers(&self, at: usize) -> impl Iterator<Item = usize> {
+        let ends = Courtesies::all().ends(self.words, at).into_iter();
+        ends.filter(|(_, meaning)| *meaning == Meaning::Answer).map(|(end, _)| end)
     }
 
     /// See [`super::courtesies_beside`].
@@ -233,10 +236,7 @@ impl<'a> Reader<'a> {
     fn is_aside(&self, clause: Words, is_aside: fn(Courtesy) -> bool) -> bool {
         self.courtesy_within(clause, &|_| Vec::new()).is_some_and(is_aside) && {
             let mut at = clause.0;
-            let answers = |at: usize| {
-                let mut ends = Courtesies::all().ends(self.words, at).into_iter();
-                ends.any(|(_, meaning)| meaning == Meaning::Answer)
-            };
+            let answers = |at: usize| self.ends_of_answers(at).next().is_some();
             // "No thanks" declines.
             while at < clause.1 && !answers(at) {
                 at += 1;
