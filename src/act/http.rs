@@ -140,7 +140,7 @@ fn judged(status: StatusCode, text: String, trouble: Option<&str>, doubt: Status
     }
 }
 
-/// The reason that a refusal gives. An HTML page is no use to a person who talks.
+/// The reason that a refusal gives. A person in a conversation cannot use an HTML page.
 fn reason(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(_) | Value::String(_)) => text.to_owned(),

@@ -55,7 +55,7 @@ impl<'a> Exchange<'a> {
         self.server.learn(self.model, informed, is_nothing);
     }
 
-    /// True if an answer contained something that was not said or does not fit. What an answer lacks is no fault: only
+    /// True if an answer contained something that was not said or does not fit. A missing part is not a fault: only
     /// the person can say it.
     pub(crate) fn has_faults(&self) -> bool {
         let found = self.ledger.attempts().iter().skip(self.before).flat_map(|attempt| &attempt.violations);

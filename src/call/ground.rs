@@ -504,7 +504,7 @@ enum Standing {
     Nowhere,
 }
 
-/// True for a text with characters that stand for lost data and that nobody types. Folding would not see them.
+/// True for a text with characters that stand for lost data and that people do not type. Folding would not see them.
 fn is_garbled(value: &Value, evidence: &Evidence<'_>) -> bool {
     let is_lost = |c: char| c == char::REPLACEMENT_CHARACTER || c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     value.as_str().is_some_and(|text| text.contains(is_lost) && !evidence.utterance.text().contains(text))

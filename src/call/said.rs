@@ -101,7 +101,7 @@ impl<'a> Said<'a> {
     /// The place of `value`, and a score. `is_open`: the schema does not offer it, and it may be any text.
     pub(super) fn find(&self, value: &Value, used: &[Span], is_open: bool) -> Option<(Span, f32)> {
         match value {
-            // "a" is in most sentences, and is no evidence.
+            // "a" is in most sentences, so it is not evidence.
             Value::String(text) if is_open && (is_empty(text, self.languages()) || self.lacks_syntax_of(text)) => None,
             Value::String(text) => self
                 .verbatim(text, used)
@@ -192,7 +192,7 @@ impl<'a> Said<'a> {
             letters += weight;
             let times = self.words().iter().filter(|said| kin(&said.folded, word)).count();
             let is_said = times > 0;
-            // A word said once is no evidence for a value that contains it twice.
+            // A word said once is not evidence for a value that contains it twice.
             if is_said && wanted[..place].iter().filter(|before| kin(before, word)).count() >= times {
                 return None;
             }

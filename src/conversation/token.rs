@@ -206,7 +206,7 @@ impl OwnTokens {
         Ok(state)
     }
 
-    /// Takes the consent that this state waited for: afterwards it cannot be taken again, whoever echoes the state.
+    /// Takes the consent that this state waited for: afterwards it cannot be taken again, even if the state is echoed.
     /// Call this with a state that was read, before the resulting call is returned.
     ///
     /// # Errors

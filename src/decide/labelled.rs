@@ -75,7 +75,7 @@ fn labels(utterance: &Utterance, function: &Function) -> Vec<Label> {
         found.into_iter().map(move |(from, to)| Label { from, to, slot })
     };
     let mut labels: Vec<Label> = function.slot_ids().flat_map(of_slot).filter(|label| has_colon(label.to)).collect();
-    // The longest name counts: "last name" is no "name".
+    // The longest name counts: "last name" is not "name".
     labels.sort_unstable();
     labels.dedup_by_key(|label| label.to);
     labels

@@ -1,4 +1,4 @@
-//! An answer about a text is a text: a number in it is a part of it ("PO Box 12" is no size), and digits alone are one.
+//! An answer about a text is a text: a number in it is part of it ("PO Box 12" is not a size), and digits alone are a text.
 
 use crate::{
     ablation,

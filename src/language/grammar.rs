@@ -125,7 +125,7 @@ impl Grammar {
         }
     }
 
-    /// True of "who gets it", which is no name.
+    /// True of "who gets it", which is not a name.
     #[must_use]
     pub fn is_asking(&self, text: &str) -> bool {
         self.asking.contains(&first_word(text).0.to_lowercase())

@@ -31,7 +31,7 @@ impl Handles {
         name
     }
 
-    /// The state that is meant: the one with this name, or the text itself if it is no name.
+    /// The state that is meant: the one with this name, or the text itself if it is not a name.
     ///
     /// # Errors
     /// Says what would be right if the name is not known here.

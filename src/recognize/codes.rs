@@ -16,7 +16,7 @@ use crate::{
 /// Letters of a code that may be a word, at most.
 const LETTERS: usize = 3;
 
-/// True of a word that everybody says, where a list has it as a code: the "in" of "I am in Illinois" is no Indiana. In
+/// True of a common word that is a code of a list: the "in" of "I am in Illinois" is not Indiana. In
 /// capitals it is the code, and alone.
 pub(super) fn is_common_word(code: &str, utterance: &Utterance, span: Span, label: &Value) -> bool {
     let said = utterance.slice(span);

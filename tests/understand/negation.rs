@@ -1,4 +1,4 @@
-//! A value that is only mentioned to rule it out never fills a slot, whoever decides.
+//! A value that is only mentioned to rule it out never fills a slot, with any strategy.
 
 use std::{fs, sync::Arc};
 

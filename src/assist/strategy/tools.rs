@@ -84,7 +84,7 @@ pub(super) fn read_calls(
             judged(brief, among, written, false, Some("call-in-text"))
         }
         Written::Words if schema::says_none(content) => Parsed::settled(Vec::new(), Vec::new()),
-        // A reply that was cut may have been about to call. An empty reply is no answer, and neither are words about a
+        // A reply that was cut may have been about to call. An empty reply is not an answer, and neither are words about a
         // function.
         Written::Words
             if may_be_words && !reply.cut && !content.trim().is_empty() && !names_any(brief, among, content) =>

@@ -154,7 +154,7 @@ impl Slot {
         match result {
             Ok(report) => {
                 let mut identities = report.identities.clone();
-                // The stranger caused this probe, so the result applies to it too, whoever answered.
+                // The stranger caused this probe, so the result applies to it too, whichever server answered.
                 identities.extend(state.stranger.take());
                 state.known.retain(|known| !identities.iter().any(|identity| known.is_of(identity)));
                 // Servers that never identify themselves count as one.

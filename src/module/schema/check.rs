@@ -89,7 +89,7 @@ impl Normaliser<'_> {
         };
         if let Some(reason) = reason {
             // Generators often write null as the default of an optional parameter that isn't nullable. That is
-            // harmless, as null is no value.
+            // harmless, because null is not a value.
             let found = if default.is_null() {
                 Diagnostic::warning(
                     "bad-default",
