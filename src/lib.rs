@@ -18,6 +18,7 @@ mod files;
 pub mod http;
 pub mod import;
 pub mod language;
+mod learned;
 mod linear;
 pub mod llm;
 pub mod mcp;

@@ -4,10 +4,14 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// The bundled ones.
-const FILE: &str = include_str!("../../models/decision/bars.json");
+use crate::learned;
 
-static BUNDLED: LazyLock<Bars> = LazyLock::new(|| serde_json::from_str(FILE).expect("a test reads the bundled bars"));
+/// The bundled ones.
+fn file() -> &'static str {
+    learned::text!("decision/bars.json")
+}
+
+static BUNDLED: LazyLock<Bars> = LazyLock::new(|| serde_json::from_str(file()).expect("a test reads the bundled bars"));
 
 /// The bars that are part of the program.
 pub(crate) fn bars() -> &'static Bars {
@@ -97,9 +101,9 @@ mod tests {
 
     #[test]
     fn the_bundled_file_has_every_bar_and_no_other() {
-        let read: Result<Bars, _> = serde_json::from_str(FILE);
+        let read: Result<Bars, _> = serde_json::from_str(file());
         assert!(read.is_ok(), "{read:?}");
-        let odd = FILE.replacen("\"apart\"", "\"a_part\"", 1);
+        let odd = file().replacen("\"apart\"", "\"a_part\"", 1);
         assert!(serde_json::from_str::<Bars>(&odd).unwrap_err().to_string().contains("`a_part`"));
     }
 }

@@ -8,11 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     decide::features::{BesideInput, Features, RankingInput},
+    learned,
     probability::logistic,
 };
-
-/// The bundled model.
-const FILE: &str = include_str!("../../models/decision/model.json");
 
 /// Weights over the candidates of one utterance, over what retrieval knows of the best of them, and over everything
 /// that is known of an alternative.
@@ -115,13 +113,13 @@ impl DecisionModel {
     #[must_use]
     pub fn bundled() -> &'static Self {
         static BUNDLED: OnceLock<DecisionModel> = OnceLock::new();
-        BUNDLED.get_or_init(|| Self::parse(FILE).expect("the bundled model is read by a test"))
+        BUNDLED.get_or_init(|| Self::parse(Self::text()).expect("the bundled model is read by a test"))
     }
 
     /// The file that it is read from.
     #[must_use]
-    pub const fn text() -> &'static str {
-        FILE
+    pub fn text() -> &'static str {
+        learned::text!("decision/model.json")
     }
 
     /// A file of this shape. A feature that it does not name counts nothing.
@@ -255,7 +253,7 @@ mod tests {
 
     #[test]
     fn the_bundled_file_is_a_model() {
-        let model = DecisionModel::parse(FILE).unwrap();
+        let model = DecisionModel::parse(DecisionModel::text()).unwrap();
         assert!(model.thresholds.in_scope <= model.thresholds.sure);
         assert!(model.ranking.iter().any(|weight| *weight != 0.0));
     }
@@ -274,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_feature_that_does_not_exist_is_named() {
-        let text = FILE.replacen("\"vectors\"", "\"vektors\"", 1);
+        let text = DecisionModel::text().replacen("\"vectors\"", "\"vektors\"", 1);
         assert_eq!(DecisionModel::parse(&text).unwrap_err(), "there is no feature `vektors`");
     }
 

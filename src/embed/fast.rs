@@ -6,7 +6,6 @@ mod running;
 mod workers;
 
 use std::{
-    borrow::Cow,
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -67,11 +66,22 @@ enum Source {
 
 /// `models/uptake-encoder`, whose README describes its origin.
 mod bundled {
-    pub(super) static MODEL: &[u8] = include_bytes!("../../models/uptake-encoder/model.onnx");
-    pub(super) static TOKENIZER: &[u8] = include_bytes!("../../models/uptake-encoder/tokenizer.json");
-    pub(super) static CONFIG: &[u8] = include_bytes!("../../models/uptake-encoder/config.json");
-    pub(super) static SPECIAL_TOKENS: &[u8] = include_bytes!("../../models/uptake-encoder/special_tokens_map.json");
-    pub(super) static TOKENIZER_CONFIG: &[u8] = include_bytes!("../../models/uptake-encoder/tokenizer_config.json");
+    use std::borrow::Cow;
+
+    use super::Files;
+    use crate::learned;
+
+    pub(super) fn files() -> Files {
+        Files {
+            model: Cow::Borrowed(learned::bytes!("uptake-encoder/model.onnx")),
+            external: Vec::new(),
+            tokenizer: Cow::Borrowed(learned::bytes!("uptake-encoder/tokenizer.json")),
+            config: Cow::Borrowed(learned::bytes!("uptake-encoder/config.json")),
+            special_tokens: Cow::Borrowed(learned::bytes!("uptake-encoder/special_tokens_map.json")),
+            tokenizer_config: Cow::Borrowed(learned::bytes!("uptake-encoder/tokenizer_config.json")),
+        }
+    }
+
     /// The length that the model was tuned with, in tokens.
     pub(super) const MAX_LENGTH: usize = 256;
 }
@@ -395,18 +405,10 @@ impl Model {
         let mut identity = blake3::Hasher::new();
         let mut running = match &self.source {
             Source::Bundled => {
-                let files = Files {
-                    model: Cow::Borrowed(bundled::MODEL),
-                    external: Vec::new(),
-                    tokenizer: Cow::Borrowed(bundled::TOKENIZER),
-                    config: Cow::Borrowed(bundled::CONFIG),
-                    special_tokens: Cow::Borrowed(bundled::SPECIAL_TOKENS),
-                    tokenizer_config: Cow::Borrowed(bundled::TOKENIZER_CONFIG),
-                };
                 // Batches would not change the result, since activations are quantised token by token, but would gain
                 // nothing either (1,100 texts a second in batches of 8, 1,075 alone), and utterances would wait for
                 // them.
-                self.load_files(files, Pooling::Mean, Some(true), &runtime, threads, &mut identity)?
+                self.load_files(bundled::files(), Pooling::Mean, Some(true), &runtime, threads, &mut identity)?
             }
             Source::Directory { path, file, pooling, alone } => {
                 self.load_files(Files::read(path, file)?, *pooling, *alone, &runtime, threads, &mut identity)?
@@ -652,7 +654,7 @@ mod tests {
     #[test]
     fn dynamic_quantisation_is_noticed() {
         assert!(depends_on_company(b"..\x22\x15DynamicQuantizeLinear.."));
-        assert!(!depends_on_company(bundled::MODEL));
+        assert!(!depends_on_company(&bundled::files().model));
     }
 
     #[test]

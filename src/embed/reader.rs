@@ -19,11 +19,7 @@ use super::{
     causes,
     runtime::Loaded,
 };
-
-/// `models/reader`, which was trained on the states of the bundled model.
-static BUNDLED: &[u8] = include_bytes!("../../models/reader/head.onnx");
-static BUNDLED_ACTS: &str = include_str!("../../models/reader/acts.json");
-static BUNDLED_TURNS: &str = include_str!("../../models/reader/turns.json");
+use crate::learned;
 
 /// Most labels that the network was trained with: the function's and those of its slots.
 pub const MOST_LABELS: usize = 24;
@@ -119,7 +115,11 @@ impl Reader {
     pub(super) fn load(files: &Files, encoder: (&str, usize), runtime: &Loaded) -> Result<Self, EmbedError> {
         let failed = |path: &Path, error| EmbedError::Load(format!("cannot read {}: {error}", path.display()));
         match files {
-            Files::Bundled => Self::of_bytes(BUNDLED, [Some(BUNDLED_ACTS), Some(BUNDLED_TURNS)], encoder, runtime),
+            // Trained on the states of the bundled model.
+            Files::Bundled => {
+                let (acts, turns) = (learned::text!("reader/acts.json"), learned::text!("reader/turns.json"));
+                Self::of_bytes(learned::bytes!("reader/head.onnx"), [Some(acts), Some(turns)], encoder, runtime)
+            }
             Files::Directory(directory) => {
                 let head = directory.join("head.onnx");
                 let bytes = std::fs::read(&head).map_err(|error| failed(&head, error))?;

@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::linear::dot;
+use crate::{learned, linear::dot};
 
 /// Number of similar slots whose values are used, nearest first.
 const NEAREST: usize = 3;
 
 /// Slots of the modules that the reader was trained on.
 static SLOTS: LazyLock<Vec<TypicalSlot>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../models/reader/values.json")).expect("a test reads the bundled values")
+    serde_json::from_str(learned::text!("reader/values.json")).expect("a test reads the bundled values")
 });
 
 /// A slot's label, as the reader uses it, and values that were said for it.

@@ -4,11 +4,15 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::learned;
+
 /// The bundled weights.
-const FILE: &str = include_str!("../../models/decision/retrieval.json");
+fn file() -> &'static str {
+    learned::text!("decision/retrieval.json")
+}
 
 static BUNDLED: LazyLock<Weights> =
-    LazyLock::new(|| serde_json::from_str(FILE).expect("a test reads the bundled weights"));
+    LazyLock::new(|| serde_json::from_str(file()).expect("a test reads the bundled weights"));
 
 /// The weights that are part of the program.
 pub(super) fn weights() -> &'static Weights {
@@ -54,9 +58,9 @@ mod tests {
 
     #[test]
     fn the_bundled_file_has_every_weight_and_no_other() {
-        let read: Result<Weights, _> = serde_json::from_str(FILE);
+        let read: Result<Weights, _> = serde_json::from_str(file());
         assert!(read.is_ok(), "{read:?}");
-        let odd = FILE.replacen("\"lift\"", "\"lifts\"", 1);
+        let odd = file().replacen("\"lift\"", "\"lifts\"", 1);
         assert!(serde_json::from_str::<Weights>(&odd).unwrap_err().to_string().contains("`lifts`"));
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Evidence, MOST, Weighing, is_cut};
 use crate::{
     decide::features::{features, flag, logarithm},
+    learned,
     module::SlotId,
     probability::MOST_ODDS,
     recognize::reply,
@@ -18,7 +19,7 @@ use crate::{
 
 /// Fitted on the answers of written conversations; the file says by which command.
 static BUNDLED: LazyLock<AnswerModel> = LazyLock::new(|| {
-    AnswerModel::parse(include_str!("../../../models/reader/answers.json")).expect("a test reads the bundled model")
+    AnswerModel::parse(learned::text!("reader/answers.json")).expect("a test reads the bundled model")
 });
 
 /// Words before a value that are few; more are many.
@@ -265,7 +266,7 @@ mod tests {
 
     #[test]
     fn the_bundled_model_knows_the_evidence() {
-        let model = AnswerModel::parse(include_str!("../../../models/reader/answers.json")).unwrap();
+        let model = AnswerModel::parse(learned::text!("reader/answers.json")).unwrap();
         assert!(model.evidence.iter().chain(&model.answer).all(|weight| weight.is_finite()));
         let every = AnswerCandidate { span: None, evidence: Evidence::all(1.0), answer: AnswerEvidence::all(1.0) };
         assert!(model.score(&every).is_finite() && model.score(&every) != 0.0);

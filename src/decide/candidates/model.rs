@@ -7,13 +7,13 @@ use serde::Deserialize;
 use super::Evidence;
 use crate::{
     decide::filling::Rule,
+    learned,
     probability::{EVEN, log_odds, logistic},
 };
 
 /// Fitted over the modules that the reader was trained on; the file says by which command.
-static BUNDLED: LazyLock<SlotModel> = LazyLock::new(|| {
-    SlotModel::parse(include_str!("../../../models/reader/slots.json")).expect("a test reads the bundled model")
-});
+static BUNDLED: LazyLock<SlotModel> =
+    LazyLock::new(|| SlotModel::parse(learned::text!("reader/slots.json")).expect("a test reads the bundled model"));
 
 /// How the evidence is weighed where the reader has read the utterance, and where there is none.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_bundled_model_knows_the_evidence() {
-        let model = SlotModel::parse(include_str!("../../../models/reader/slots.json")).unwrap();
+        let model = SlotModel::parse(learned::text!("reader/slots.json")).unwrap();
         for judge in [model.read, model.unread] {
             assert!((0.05..0.8).contains(&judge.least) && (0.05..0.8).contains(&judge.least_free));
             let all = [&judge.found, &judge.free, &judge.said];
