@@ -1,6 +1,6 @@
 //! Which functions may be called, and what is known of them: the module's, the request's, or both.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 
@@ -53,8 +53,8 @@ pub(super) async fn offer(
     let functions = task.functions.as_deref().unwrap_or_default();
     if model == OWN {
         let language = spoken().or_else(|| spoken::spoken(functions.iter().flat_map(descriptions)));
-        let snapshot = own_tools((app, caller), &name, functions, language, task).await?;
-        return Ok(Offer::of(snapshot, functions));
+        let usable = usable((app, caller), &name, functions, (None, language), task).await?;
+        return Ok(usable.into());
     }
     let known = named(app, caller, &name).await?;
     if functions.is_empty() {
@@ -69,7 +69,7 @@ pub(super) async fn offer(
         ForeignTools::Ignore => return without_foreign((app, caller), &name, functions, known, task).await,
         ForeignTools::Add => return with_foreign((app, caller), &name, functions, known, task).await,
     }
-    compiled((app, caller), &name, functions, Some(&known), task).await.map(|snapshot| Offer::of(snapshot, functions))
+    usable((app, caller), &name, functions, (Some(&known), None), task).await.map(Offer::from)
 }
 
 /// The module's own functions: those that the client offers, or all if it offers none.
@@ -84,8 +84,13 @@ async fn without_foreign(
     let note = (!foreign.is_empty()).then(|| {
         format!("{} tools of the request are not the module's own and are left out (`chat.tools`)", foreign.len())
     });
-    let snapshot = if own.is_empty() { known } else { compiled(at, name, &own, Some(&known), task).await? };
-    Ok(Offer { notes: note.into_iter().collect(), ..Offer::of(snapshot, &own) })
+    let mut offer = if own.is_empty() {
+        Offer::of(known, &[])
+    } else {
+        usable(at, name, &own, (Some(&known), None), task).await?.into()
+    };
+    offer.notes.extend(note);
+    Ok(offer)
 }
 
 /// All functions of the module, under the client's names for them, followed by the client's other tools.
@@ -103,24 +108,29 @@ async fn with_foreign(
     // A foreign tool with the name of a module function is dropped: the two could not be told apart.
     let foreign: Vec<Value> =
         foreign.into_iter().filter(|function| module.function_named(name_of(function)).is_none()).collect();
-    let theirs = own.iter().chain(&foreign).map(|function| name_of(function).to_owned()).collect();
-    let mut all: Vec<Value> = own.into_iter().chain(others).collect();
-    let count = all.len();
-    all.extend(foreign);
-    let snapshot = compiled(at, name, &all, Some(&known), task).await?;
-    let first = Some((0..count).map(FunctionId::from_index).collect());
-    Ok(Offer { snapshot, first, theirs, notes: Vec::new() })
+    let names = |functions: &[Value]| functions.iter().map(|function| name_of(function).to_owned()).collect::<Vec<_>>();
+    let (theirs, last) = ([names(&own), names(&foreign)].concat(), names(&foreign));
+    let all: Vec<Value> = own.into_iter().chain(others).chain(foreign).collect();
+    let Usable { snapshot, functions, notes } = usable(at, name, &all, (Some(&known), None), task).await?;
+    let is_first = |place: &usize| !last.iter().any(|name| name == name_of(&functions[*place]));
+    let first = Some((0..functions.len()).filter(is_first).map(FunctionId::from_index).collect());
+    Ok(Offer { snapshot, first, theirs, notes })
 }
 
 /// True where `tool_choice` names a tool that is not the module's own.
 fn demands_foreign(task: &Task, functions: &[Value], module: &Module) -> bool {
-    let named = match &task.choice {
-        Choice::Named { name, .. } => std::slice::from_ref(name),
-        Choice::Allowed { names, .. } => names.as_slice(),
-        Choice::Auto | Choice::None | Choice::Required => &[],
-    };
+    let named = demanded(task);
     let is_named = |function: &&Value| named.iter().any(|name| name == name_of(function));
     functions.iter().filter(is_named).any(|function| owned(module, function).is_none())
+}
+
+/// The names in `tool_choice`.
+fn demanded(task: &Task) -> &[String] {
+    match &task.choice {
+        Choice::Named { name, .. } => std::slice::from_ref(name),
+        Choice::Allowed { names, .. } => names,
+        Choice::Auto | Choice::None | Choice::Required => &[],
+    }
 }
 
 /// Splits the functions into the module's own and others.
@@ -147,29 +157,60 @@ fn descriptions(function: &Value) -> impl Iterator<Item = &str> {
     all.filter_map(|value| value.get("description").and_then(Value::as_str))
 }
 
-/// The module compiled from these functions, with what `known` knows of them.
-async fn compiled(
-    (app, caller): (&AppState, &Caller),
-    name: &ModuleName,
-    functions: &[Value],
-    known: Option<&Arc<Snapshot>>,
-    task: &Task,
-) -> Result<Arc<Snapshot>, ApiError> {
-    let owner = caller.as_owner();
-    app.snapshots.ad_hoc(&owner, name, functions, known, None).await.map_err(|error| refused(app, &error, task))
+/// A module of functions that can be used.
+struct Usable {
+    snapshot: Arc<Snapshot>,
+    functions: Vec<Value>,
+    /// What was left out, and why.
+    notes: Vec<String>,
 }
 
-/// A module of the request's own tools, in the given language.
-async fn own_tools(
+impl From<Usable> for Offer {
+    fn from(usable: Usable) -> Self {
+        Self { notes: usable.notes, ..Self::of(usable.snapshot, &usable.functions) }
+    }
+}
+
+/// The module compiled from these functions, with what the known module knows of them or in the given language. A function
+/// that cannot be used is left out with a note: one odd tool must not take all others with it.
+async fn usable(
     (app, caller): (&AppState, &Caller),
     name: &ModuleName,
     functions: &[Value],
-    language: Option<&'static Language>,
+    (known, language): (Option<&Arc<Snapshot>>, Option<&'static Language>),
     task: &Task,
-) -> Result<Arc<Snapshot>, ApiError> {
-    let code = language.map(|language| language.code);
-    let owner = caller.as_owner();
-    app.snapshots.ad_hoc(&owner, name, functions, None, code).await.map_err(|error| refused(app, &error, task))
+) -> Result<Usable, ApiError> {
+    let (owner, code) = (caller.as_owner(), language.map(|language| language.code));
+    let (mut functions, mut notes, mut first) = (functions.to_vec(), Vec::new(), None);
+    loop {
+        let error = match app.snapshots.ad_hoc(&owner, name, &functions, known, code).await {
+            Ok(snapshot) => return Ok(Usable { snapshot, functions, notes }),
+            Err(error) => error,
+        };
+        // Places in later errors are not those of the request.
+        let refused = first.get_or_insert_with(|| refused(app, &error, task)).clone();
+        let unusable = unusable(&error, &functions, task).ok_or(refused)?;
+        for (place, why) in unusable.into_iter().rev() {
+            let function = functions.remove(place);
+            notes.push(format!("the tool `{}` cannot be used and is left out: {why}", name_of(&function)));
+        }
+    }
+}
+
+/// The places of the functions that are at fault, with what is wrong. `None` where the request cannot do without them: if
+/// all are at fault, or the whole list is, or one that must be called.
+fn unusable(error: &PrepareError, functions: &[Value], task: &Task) -> Option<BTreeMap<usize, String>> {
+    let PrepareError::Refused { diagnostics, .. } = error else { return None };
+    let mut found = BTreeMap::new();
+    for one in diagnostics.errors() {
+        let place: usize = one.pointer.split('/').nth(1)?.parse().ok()?;
+        found.entry(place).or_insert_with(|| one.message.clone());
+    }
+    let is_demanded = |place: &usize| demanded(task).iter().any(|name| name == name_of(&functions[*place]));
+    let is_needed = task.origin == Origin::ResponseFormat
+        || found.len() == functions.len()
+        || found.keys().any(|place| *place >= functions.len() || is_demanded(place));
+    (!found.is_empty() && !is_needed).then_some(found)
 }
 
 fn refused(app: &AppState, error: &PrepareError, task: &Task) -> ApiError {

@@ -229,3 +229,24 @@ proptest! {
         })?;
     }
 }
+
+/// An agent collects its tools from many servers. One that is written wrongly must not take the others with it.
+#[tokio::test]
+async fn a_tool_that_cannot_be_used_is_left_out_with_a_note() {
+    let service = Service::new(&[]);
+    let odd =
+        tool("about", "Tell about this server", &json!({"type": "object", "properties": {}, "required": ["host"]}));
+    let both = with(&asking_lights(KITCHEN), &json!({"tools": [odd, lights()]}));
+    let completion = read(&complete(&service, &both).await);
+    assert_eq!(calls(&completion), off(), "{completion}");
+    let notes = completion["uptake"]["notes"].to_string();
+    assert!(notes.contains("`about` cannot be used and is left out: `host` is required"), "{notes}");
+    for refused in
+        [json!({"tools": [odd]}), json!({"tool_choice": {"type": "function", "function": {"name": "about"}}})]
+    {
+        let answer = complete(&service, &with(&both, &refused)).await;
+        assert_eq!((answer.error().0, answer.error().2.as_str()), (400, "invalid_value"), "{refused}");
+        let message = answer.json()["error"]["message"].to_string();
+        assert!(message.contains("`host` is required"), "{refused}: {message}");
+    }
+}
