@@ -1,8 +1,9 @@
-//! Conversational Language Understanding: one JSON file. Offsets count UTF-16 units unless the project says otherwise.
+//! Conversational Language Understanding: one JSON file, also of its previews, and of LUIS, its predecessor. Offsets count
+//! UTF-16 units unless the project says otherwise.
 
 use std::{collections::BTreeMap, ops::Range};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::{
@@ -25,18 +26,84 @@ pub(super) fn read(reader: &mut Reader, language: Option<&str>) -> Project {
     let paths = reader.paths(|path| path.ends_with(".json"));
     for path in &paths {
         let Some(document) = reader.document(path) else { continue };
-        if document.get("assets").is_none() && paths.len() > 1 {
+        let version = document.get("luis_schema_version").map(|version| scalar(version).unwrap_or_default());
+        if document.get("assets").is_none() && version.is_none() && paths.len() > 1 {
             continue;
         }
         let root = Place::new(path, "");
-        let Some(assets) = reader.object(&document, "assets", &root) else {
-            reader.fault(&root, "unknown-format", "a CLU project has `assets`", "export it as a project, in JSON");
-            continue;
-        };
-        let assets = Value::Object(assets.clone());
-        one(&document, &assets, &root, language, &mut project, reader);
+        if let Some(version) = version {
+            let parts = luis(&document, &root, reader);
+            if parts.intents.is_empty() {
+                let message = format!("a LUIS app of schema version {version} with no `intents`");
+                reader.fault(&root, "unknown-format", message, "export it in JSON, or migrate it to CLU");
+            }
+            project.description = text(&document, "desc").to_owned();
+            let language = language.unwrap_or_else(|| text(&document, "culture"));
+            read_parts(parts, language, Unit::Utf16, &mut project, reader);
+        } else if let Some(assets) = reader.object(&document, "assets", &root) {
+            let assets = Value::Object(assets.clone());
+            one(&document, &assets, &root, language, &mut project, reader);
+        } else {
+            let hint = "export a CLU project or a LUIS app in JSON";
+            reader.fault(&root, "unknown-format", "a CLU project has `assets`, a LUIS app `luis_schema_version`", hint);
+        }
     }
     project
+}
+
+/// The parts of a project in the form of CLU, each with its place in the file.
+struct Parts {
+    intents: Vec<(Value, Place)>,
+    entities: Vec<(Value, Place)>,
+    utterances: Vec<(Value, Place)>,
+}
+
+/// The items of a list, with their places.
+fn items(value: &Value, key: &str, at: &Place, reader: &mut Reader) -> Vec<(Value, Place)> {
+    let list = reader.list(value, key, at).iter().cloned().enumerate();
+    list.map(|(index, item)| (item, at.key(key).index(index))).collect()
+}
+
+/// The parts of a LUIS app, as CLU has them.
+fn luis(document: &Value, root: &Place, reader: &mut Reader) -> Parts {
+    let mut of = |key: &str, form: &dyn Fn(&Value) -> Value| -> Vec<(Value, Place)> {
+        items(document, key, root, reader).into_iter().map(|(item, place)| (form(&item), place)).collect()
+    };
+    let named = |item: &Value| json!({"category": item["name"]});
+    let intents = of("intents", &named);
+    let mut entities = of("closedLists", &|item| {
+        let sublists = item["subLists"].as_array().into_iter().flatten();
+        let sublists: Vec<Value> = sublists
+            .map(|one| json!({"listKey": one["canonicalForm"], "synonyms": [{"values": one["list"]}]}))
+            .collect();
+        json!({"category": item["name"], "list": {"sublists": sublists}})
+    });
+    entities.extend(of(
+        "regex_entities",
+        &|item| json!({"category": item["name"], "regex": {"expressions": [{"regexPattern": item["regexPattern"]}]}}),
+    ));
+    entities.extend(of(
+        "prebuiltEntities",
+        &|item| json!({"category": item["name"], "prebuilts": [{"category": item["name"]}]}),
+    ));
+    for key in ["entities", "patternAnyEntities", "hierarchicals", "composites"] {
+        entities.extend(of(key, &named));
+    }
+    let utterances = of("utterances", &|item| {
+        let labels = item["entities"].as_array().into_iter().flatten().map(|label| {
+            // The last character belongs to the label.
+            let length = label["endPos"].as_u64().zip(label["startPos"].as_u64());
+            let length = length.and_then(|(end, start)| (end + 1).checked_sub(start));
+            json!({"category": label["entity"], "offset": label["startPos"], "length": length})
+        });
+        json!({"text": item["text"], "intent": item["intent"], "entities": labels.collect::<Vec<_>>()})
+    });
+    for key in ["patterns", "phraselists", "model_features"] {
+        if document.get(key).and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
+            reader.dropped(&root.key(key), key, "features of its model mean nothing to another");
+        }
+    }
+    Parts { intents, entities, utterances }
 }
 
 fn one(
@@ -61,7 +128,6 @@ fn one(
     }
     let language = wanted.unwrap_or_else(|| text(metadata, "language")).to_owned();
     project.description = text(metadata, "description").to_owned();
-    project.language = Some(language.clone()).filter(|tag| !tag.is_empty());
     let unit = match text(document, "stringIndexType") {
         "" | "Utf16CodeUnit" => Unit::Utf16,
         "UnicodeCodePoint" => Unit::CodePoint,
@@ -69,7 +135,7 @@ fn one(
         other => {
             let message = format!("`{other}` is no way to count that is known");
             let hint = "Utf16CodeUnit, UnicodeCodePoint or TextElements_v8";
-            reader.fault(&root.key("stringIndexType"), "bad-member", message, hint);
+            reader.refuse(&root.key("stringIndexType"), "bad-member", message, hint);
             return;
         }
     };
@@ -82,24 +148,31 @@ fn one(
         );
     }
     let at = root.key("assets");
-    entities(assets, &at, &language, project, reader);
-    for (index, intent) in reader.list(assets, "intents", &at).iter().enumerate() {
-        let place = at.key("intents").index(index);
-        let Some(name) = reader.name(intent, "category", &place) else { continue };
+    let mut of = |key: &str| items(assets, key, &at, reader);
+    let (intents, entities, mut utterances) = (of("intents"), of("entities"), of("utterances"));
+    // So called in the previews.
+    utterances.extend(of("examples"));
+    read_parts(Parts { intents, entities, utterances }, &language, unit, project, reader);
+}
+
+fn read_parts(parts: Parts, language: &str, unit: Unit, project: &mut Project, reader: &mut Reader) {
+    project.language = Some(language.to_owned()).filter(|tag| !tag.is_empty());
+    entities(&parts.entities, language, project, reader);
+    for (intent, place) in parts.intents {
+        let Some(name) = reader.name(&intent, "category", &place) else { continue };
         if name != "None" {
-            let description = text(intent, "description").to_owned();
+            let description = text(&intent, "description").to_owned();
             project.functions.push(Function { name: name.to_owned(), description, place, ..Function::default() });
         }
     }
     let mut others: BTreeMap<String, (usize, Place)> = BTreeMap::new();
-    for (index, utterance) in reader.list(assets, "utterances", &at).iter().enumerate() {
-        let place = at.key("utterances").index(index);
-        let own = text(utterance, "language");
-        if !own.is_empty() && !language.is_empty() && !is_same(own, &language) {
+    for (utterance, place) in parts.utterances {
+        let own = text(&utterance, "language");
+        if !own.is_empty() && !language.is_empty() && !is_same(own, language) {
             others.entry(own.to_owned()).or_insert((0, place)).0 += 1;
             continue;
         }
-        self::utterance(utterance, &place, unit, project, reader);
+        self::utterance(&utterance, &place, unit, project, reader);
     }
     for (tag, (count, place)) in others {
         let what = format!("{count} utterances in `{tag}`");
@@ -120,10 +193,9 @@ fn is_same(a: &str, b: &str) -> bool {
     tag::language(a) == tag::language(b)
 }
 
-fn entities(assets: &Value, at: &Place, language: &str, project: &mut Project, reader: &mut Reader) {
-    for (index, entity) in reader.list(assets, "entities", at).iter().enumerate() {
-        let place = at.key("entities").index(index);
-        let Some(name) = reader.name(entity, "category", &place) else { continue };
+fn entities(entities: &[(Value, Place)], language: &str, project: &mut Project, reader: &mut Reader) {
+    for (entity, place) in entities {
+        let Some(name) = reader.name(entity, "category", place) else { continue };
         let mut read = Entity { name: name.to_owned(), place: place.clone(), ..Entity::default() };
         let what = format!("entity `{name}`");
         let list = entity.get("list").unwrap_or(&Value::Null);
@@ -167,7 +239,7 @@ fn entities(assets: &Value, at: &Place, language: &str, project: &mut Project, r
         if parts.iter().filter(|part| **part).count() > 1 {
             let why =
                 "its components are recognizers of one slot, the best first, whatever the composition setting says";
-            reader.changed(&place, format!("{what}, `{composition}`"), why);
+            reader.changed(place, format!("{what}, `{composition}`"), why);
         }
         if flag(entity, "isRequired") == Some(true)
             || entity.get("requiredComponents").and_then(Value::as_array).is_some_and(|all| !all.is_empty())
@@ -182,7 +254,8 @@ fn entities(assets: &Value, at: &Place, language: &str, project: &mut Project, r
     }
 }
 
-/// The labelled words, in order and without overlaps.
+/// The labelled words, in order and without overlaps. `None` if a label cannot be read: without it the utterance would say
+/// something else.
 fn labels(
     utterance: &Value,
     said: &str,
@@ -190,15 +263,15 @@ fn labels(
     unit: Unit,
     project: &Project,
     reader: &mut Reader,
-) -> Vec<(Range<usize>, String)> {
+) -> Option<Vec<(Range<usize>, String)>> {
     let mut spans: Vec<(Range<usize>, String, Place)> = Vec::new();
     for (index, label) in reader.list(utterance, "entities", place).iter().enumerate() {
         let at = place.key("entities").index(index);
-        let Some(category) = reader.name(label, "category", &at) else { continue };
+        let category = reader.name(label, "category", &at)?;
         if project.entity(category).is_none() {
             let message = format!("the project has no entity `{category}`");
             reader.fault(&at.key("category"), "unknown-entity", message, "entities are listed in `assets.entities`");
-            continue;
+            return None;
         }
         let number = |key: &str| label.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
         let range = match (number("offset"), number("length")) {
@@ -215,7 +288,7 @@ fn labels(
                 message,
                 "offsets count UTF-16 units, unless `stringIndexType` says otherwise",
             );
-            continue;
+            return None;
         };
         spans.push((range, category.to_owned(), at));
     }
@@ -231,7 +304,7 @@ fn labels(
         }
     }
     kept.sort_by_key(|(range, _)| range.start);
-    kept
+    Some(kept)
 }
 
 fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project, reader: &mut Reader) {
@@ -240,7 +313,7 @@ fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project
         return;
     };
     let intent = text(utterance, "intent");
-    let kept = labels(utterance, said, place, unit, project, reader);
+    let Some(kept) = labels(utterance, said, place, unit, project, reader) else { return };
     let is_test = text(utterance, "dataset").eq_ignore_ascii_case("test");
     if intent == "None" {
         let example = Example { parts: vec![Part::Text(said.to_owned())], answers: None, place: place.clone() };

@@ -19,19 +19,18 @@ pub(super) fn is_language(tag: &str, wanted: &str) -> bool {
     tag.is_empty() || tag::language(tag) == tag::language(wanted)
 }
 
-/// The entity that `@kind`, or a resource name ending with it, names; made if it is a built-in one. The outer `None` is
-/// a fault.
-#[expect(clippy::option_option, reason = "the inner one is free text, the outer one a fault that is told")]
+/// The entity that `@kind`, or a resource name ending with it, names; made if it is a built-in one. `None` is free text, also
+/// where the entity is missing, which is told.
 pub(super) fn kind(
     written: &str,
     slot: &str,
     place: &Place,
     project: &mut Project,
     reader: &mut Reader,
-) -> Option<Option<String>> {
+) -> Option<String> {
     let name = written.rsplit('/').next().unwrap_or(written).trim_start_matches('@');
     if project.entity(name).is_some() {
-        return Some(Some(name.to_owned()));
+        return Some(name.to_owned());
     }
     if let Some(system) = name.strip_prefix("sys.") {
         let mapped = builtins::find(system);
@@ -39,13 +38,13 @@ pub(super) fn kind(
             reader.changed(place, format!("`@{name}` of `{slot}`"), note);
         }
         if mapped.builtins.is_empty() {
-            return Some(None);
+            return None;
         }
         let builtins = mapped.builtins.to_vec();
         project.entities.push(Entity { name: name.to_owned(), builtins, place: place.clone(), ..Entity::default() });
-        return Some(Some(name.to_owned()));
+        return Some(name.to_owned());
     }
     let message = format!("the agent has no entity `@{name}`");
-    reader.fault(place, "unknown-entity", message, "its file is missing among the agent's entities");
+    reader.fault(place, "unknown-entity", message, "its file is missing; the values are free text");
     None
 }

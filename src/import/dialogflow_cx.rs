@@ -125,9 +125,16 @@ fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader
     project.entities.push(entity);
 }
 
-/// For each intent, the parameters of the pages that its routes lead to.
+/// A page or flow: what it asks for, and where its conditions lead without a word of the person.
+#[derive(Debug, Clone, Default)]
+struct Page {
+    asked: Vec<Asked>,
+    next: Vec<String>,
+}
+
+/// For each intent, the parameters of the pages that its routes lead to, and of those that follow by conditions alone.
 fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
-    let mut forms: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+    let mut pages: BTreeMap<String, Page> = BTreeMap::new();
     let mut routes: Vec<(String, String)> = Vec::new();
     let mut told = false;
     for path in reader.paths(|path| {
@@ -135,10 +142,17 @@ fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
     }) {
         let Some(document) = reader.document(&path) else { continue };
         let place = Place::new(&path, "");
+        let mut page = Page::default();
         for route in reader.list(&document, "transitionRoutes", &place) {
-            let (intent, target) = (text(route, "intent"), text(route, "targetPage"));
-            if !intent.is_empty() && !target.is_empty() {
-                routes.push((intent.to_owned(), target.to_owned()));
+            let intent = text(route, "intent");
+            for target in
+                ["targetPage", "targetFlow"].map(|key| text(route, key)).into_iter().filter(|it| !it.is_empty())
+            {
+                if intent.is_empty() {
+                    page.next.push(target.to_owned());
+                } else {
+                    routes.push((intent.to_owned(), target.to_owned()));
+                }
             }
         }
         if !told {
@@ -149,13 +163,12 @@ fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
                 "dialogue is not part of a module; of pages, what they ask for is read",
             );
         }
-        let Some(form) = document.get("form") else { continue };
+        let form = document.get("form").unwrap_or(&Value::Null);
         let at = place.key("form");
-        let mut asked = Vec::new();
         for (index, parameter) in reader.list(form, "parameters", &at).iter().enumerate() {
             let at = at.key("parameters").index(index);
             let Some(name) = reader.name(parameter, "displayName", &at) else { continue };
-            asked.push(Asked {
+            page.asked.push(Asked {
                 name: name.to_owned(),
                 kind: text(parameter, "entityType").to_owned(),
                 required: flag(parameter, "required") == Some(true),
@@ -167,21 +180,39 @@ fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
         for key in ["displayName", "name"] {
             let name = text(&document, key);
             if !name.is_empty() {
-                forms.insert(name.to_owned(), asked.clone());
+                pages.insert(name.to_owned(), page.clone());
             }
         }
     }
     let mut by_intent: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
     for (intent, page) in routes {
-        let Some(form) = forms.get(&page) else { continue };
         let known = by_intent.entry(intent).or_default();
-        for one in form {
+        for one in reached(&page, &pages).into_iter().flat_map(|page| &page.asked) {
             if !known.iter().any(|other| other.name == one.name) {
                 known.push(one.clone());
             }
         }
     }
+    by_intent.retain(|_, asked| !asked.is_empty());
     by_intent
+}
+
+/// The page, and those that follow by conditions alone.
+fn reached<'p>(first: &str, pages: &'p BTreeMap<String, Page>) -> Vec<&'p Page> {
+    let mut names = vec![first];
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(page) = names.get(at).map(|name| pages.get(*name)) {
+        at += 1;
+        let Some(page) = page else { continue };
+        found.push(page);
+        for next in &page.next {
+            if !names.contains(&next.as_str()) {
+                names.push(next);
+            }
+        }
+    }
+    found
 }
 
 fn question(parameter: &Value, language: &str) -> Option<String> {
@@ -195,7 +226,7 @@ fn question(parameter: &Value, language: &str) -> Option<String> {
 
 /// Training phrases as the function's examples.
 fn examples(function: &mut Function, phrases: &[Value], place: &Place, reader: &mut Reader) {
-    for (index, phrase) in phrases.iter().enumerate() {
+    'phrases: for (index, phrase) in phrases.iter().enumerate() {
         let at = place.index(index);
         let mut parts = Vec::new();
         for (index, part) in reader.list(phrase, "parts", &at).iter().enumerate() {
@@ -207,6 +238,7 @@ fn examples(function: &mut Function, phrases: &[Value], place: &Place, reader: &
                     let message = format!("`{}` has no parameter `{id}`", function.name);
                     let hint = "parameters are listed in the intent's own file";
                     reader.fault(&at.key("parts").index(index), "unknown-entity", message, hint);
+                    continue 'phrases;
                 }
             }
         }
@@ -250,7 +282,7 @@ fn intent(
     for (index, parameter) in reader.list(&document, "parameters", &place).iter().enumerate() {
         let at = place.key("parameters").index(index);
         let Some(id) = reader.name(parameter, "id", &at) else { continue };
-        let Some(entity) = kind(text(parameter, "entityType"), id, &at, project, reader) else { continue };
+        let entity = kind(text(parameter, "entityType"), id, &at, project, reader);
         if flag(parameter, "redact") == Some(true) {
             reader.dropped(
                 &at.key("redact"),
@@ -263,7 +295,7 @@ fn intent(
     }
     let by_id = text(&document, "name");
     for one in asked.get(name).or_else(|| asked.get(by_id)).into_iter().flatten() {
-        let Some(entity) = kind(&one.kind, &one.name, &one.place, project, reader) else { continue };
+        let entity = kind(&one.kind, &one.name, &one.place, project, reader);
         if function.slot(&one.name).is_none() {
             let slot = Slot { name: one.name.clone(), entity, place: one.place.clone(), ..Slot::default() };
             function.slots.push(slot);

@@ -234,9 +234,8 @@ fn phrase(
             parts.push(Part::Text(words.to_owned()));
             continue;
         }
-        if let Some(slot) = alias_slot(alias, meta, &at, function, project, reader) {
-            parts.push(Part::said(slot, words));
-        }
+        alias_slot(alias, meta, &at, function, project, reader);
+        parts.push(Part::said(alias, words));
     }
     parts
 }
@@ -294,7 +293,7 @@ fn parameter_slot(
         reader.dropped(place, what, "the words of a slot are beside its value in every answer");
         return;
     }
-    let Some(entity) = kind(written, &name, place, project, reader) else { return };
+    let entity = kind(written, &name, place, project, reader);
     let prompts = parameter.get("prompts").and_then(Value::as_array);
     let mut questions = prompts
         .into_iter()
@@ -325,6 +324,7 @@ fn parameter_slot(
     });
 }
 
+/// Makes the slot of an alias that is not a parameter.
 fn alias_slot(
     alias: &str,
     meta: &str,
@@ -332,14 +332,13 @@ fn alias_slot(
     function: &mut Function,
     project: &mut Project,
     reader: &mut Reader,
-) -> Option<String> {
+) {
     if function.slot(alias).is_none() {
-        let entity = kind(meta, alias, place, project, reader)?;
+        let entity = kind(meta, alias, place, project, reader);
         let what = format!("`{alias}` of `{}`", function.name);
         reader.changed(place, what, "an example marks it, though it is no parameter: it is an optional slot");
         function.slots.push(Slot { name: alias.to_owned(), entity, place: place.clone(), ..Slot::default() });
     }
-    Some(alias.to_owned())
 }
 
 /// Reads `weather in @sys.geo-city:city`, the older notation of examples.
@@ -361,9 +360,8 @@ fn template(
             continue;
         };
         parts.push(Part::Text(rest[..at].to_owned()));
-        if let Some(slot) = alias_slot(alias, meta, place, function, project, reader) {
-            parts.push(Part::Slot { slot, text: None, value: None });
-        }
+        alias_slot(alias, meta, place, function, project, reader);
+        parts.push(Part::Slot { slot: alias.to_owned(), text: None, value: None });
         rest = &rest[end..];
     }
     parts.push(Part::Text(rest.to_owned()));

@@ -42,7 +42,7 @@ pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
         } else {
             format!("it has {}", locales.join(", "))
         };
-        reader.fault(&Place::default(), "unknown-format", "there is no locale with intents", &hint);
+        reader.refuse_as_empty("unknown-format", "there is no locale with intents", &hint);
         return project;
     };
     for other in locales.iter().filter(|other| **other != locale) {
@@ -182,35 +182,34 @@ fn raw(sample: &Value) -> &str {
     sample.get("utterance").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The entity of a slot's type, if it has one; an error, which is reported, if there is none with that name.
-fn entity_of(
-    kind: &str,
-    slot: &str,
-    place: &Place,
-    project: &mut Project,
-    reader: &mut Reader,
-) -> Result<Option<String>, ()> {
+/// The entity of a slot's type. `None` is free text, also where there is no type of that name, which is told.
+fn entity_of(kind: &str, slot: &str, place: &Place, project: &mut Project, reader: &mut Reader) -> Option<String> {
     if kind.is_empty() {
-        return Ok(None);
+        return None;
     }
     if project.entity(kind).is_some() {
-        return Ok(Some(kind.to_owned()));
+        return Some(kind.to_owned());
     }
     if !kind.starts_with("AMAZON.") {
         let message = format!("the locale has no slot type `{kind}`");
-        reader.fault(&place.key("slotTypeName"), "unknown-entity", message, "its file is missing in `SlotTypes/`");
-        return Err(());
+        reader.fault(
+            &place.key("slotTypeName"),
+            "unknown-entity",
+            message,
+            "its file is missing in `SlotTypes/`; the values are free text",
+        );
+        return None;
     }
     let mapped = builtins::find(kind);
     if let Some(note) = mapped.note {
         reader.changed(&place.key("slotTypeName"), format!("`{kind}` of `{slot}`"), note);
     }
     if mapped.builtins.is_empty() {
-        return Ok(None);
+        return None;
     }
     let (name, builtins) = (kind.to_owned(), mapped.builtins.to_vec());
     project.entities.push(Entity { name, builtins, place: place.clone(), ..Entity::default() });
-    Ok(Some(kind.to_owned()))
+    Some(kind.to_owned())
 }
 
 fn slot(
@@ -223,7 +222,7 @@ fn slot(
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
     let Some(name) = reader.name(&document, "name", &place) else { return };
-    let Ok(entity) = entity_of(text(&document, "slotTypeName"), name, &place, project, reader) else { return };
+    let entity = entity_of(text(&document, "slotTypeName"), name, &place, project, reader);
     let elicitation = document.get("slotValueElicitationSetting").or_else(|| document.get("valueElicitationSetting"));
     let elicitation = elicitation.unwrap_or(&Value::Null);
     let constraint = [text(&document, "slotConstraint"), text(elicitation, "slotConstraint")];

@@ -131,7 +131,7 @@ pub fn import(format: Format, from: &Path, into: &Path, options: &ImportOptions)
     check_place(into, options.force)?;
     let files = files::read(from, Most::default())?;
     let mut made = match format {
-        Format::Openapi | Format::Mcp => schema_module(format, files)?,
+        Format::Openapi | Format::Mcp => schema_module(format, files, &options.limits)?,
         Format::Rasa | Format::DialogflowEs | Format::DialogflowCx | Format::Clu | Format::Lex | Format::Snips => {
             project_module(format, files, options, &name, into)?
         }
@@ -173,9 +173,9 @@ struct Made {
     copied: Option<String>,
 }
 
-fn schema_module(format: Format, files: Files) -> Result<Made, ImportError> {
+fn schema_module(format: Format, files: Files, limits: &Limits) -> Result<Made, ImportError> {
     let mut reader = Reader::new(files);
-    let made = schema_file::read(format, &mut reader);
+    let made = schema_file::read(format, limits, &mut reader);
     let entries = reader.finish().map_err(ImportError::Faults)?;
     let copied = made.as_ref().map(|made| made.source.clone());
     let files = made.into_iter().map(|made| (made.name, made.text)).collect();
@@ -201,7 +201,7 @@ fn project_module(
         Format::Openapi | Format::Mcp => Project::default(),
     };
     let mut project = settle::settle(project, &mut reader);
-    if reader.has_faults() {
+    if reader.is_refused() {
         return Err(reader
             .finish()
             .map(|_| Diagnostics::default())
@@ -271,12 +271,14 @@ fn tell_kept(project: &Project, reader: &mut Reader) {
         if !entity.patterns.is_empty() {
             parts.push(format!("{} patterns", entity.patterns.len()));
         }
-        if !parts.is_empty() {
-            reader.kept(
-                &entity.place,
-                format!("entity `{}` with {}", entity.name, parts.join(" and ")),
-                "a recognizer",
-            );
+        if parts.is_empty() {
+            continue;
+        }
+        let what = format!("entity `{}` with {}", entity.name, parts.join(" and "));
+        if project.uses(entity) {
+            reader.kept(&entity.place, what, "a recognizer");
+        } else {
+            reader.dropped(&entity.place, what, "no slot takes its values");
         }
     }
 }

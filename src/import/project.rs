@@ -53,6 +53,12 @@ impl Project {
     pub(super) fn entity(&self, name: &str) -> Option<&Entity> {
         self.entities.iter().find(|entity| entity.name == name)
     }
+
+    /// True if some slot takes the entity's values.
+    pub(super) fn uses(&self, entity: &Entity) -> bool {
+        let mut slots = self.functions.iter().flat_map(|function| &function.slots);
+        slots.any(|slot| slot.entity.as_ref() == Some(&entity.name))
+    }
 }
 
 #[derive(Debug, Clone, Default)]

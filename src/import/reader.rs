@@ -18,11 +18,12 @@ pub(super) struct Reader {
     /// Each with its number of lines below the line of its pointer.
     entries: Vec<(Entry, usize)>,
     faults: Vec<(Diagnostic, usize)>,
+    is_refused: bool,
 }
 
 impl Reader {
     pub(super) fn new(files: Files) -> Self {
-        Self { files, documents: BTreeMap::new(), entries: Vec::new(), faults: Vec::new() }
+        Self { files, documents: BTreeMap::new(), entries: Vec::new(), faults: Vec::new(), is_refused: false }
     }
 
     /// The paths that `test` accepts, in order.
@@ -55,7 +56,10 @@ impl Reader {
 
     /// The same for a part of a file; earlier lines are replaced by empty ones, so that line numbers stay right.
     pub(super) fn parse(&mut self, path: &str, bytes: Vec<u8>) -> Option<Value> {
-        match Document::parse(path, bytes) {
+        let unfolded = path.ends_with("ml").then(|| unfold(&String::from_utf8_lossy(&bytes)));
+        let parsed = Document::parse(path, bytes)
+            .or_else(|found| unfolded.and_then(|text| Document::parse(path, text.into_bytes()).ok()).ok_or(found));
+        match parsed {
             Ok(document) => {
                 for warning in &document.warnings {
                     let place = Place { line: warning.line, ..Place::new(path, warning.pointer.as_str()) };
@@ -88,7 +92,7 @@ impl Reader {
         self.tell(Fate::Dropped, place, what, why);
     }
 
-    /// Reports a problem that would make the import wrong. All are collected before the import is refused.
+    /// Reports a part that cannot be read. It is left out of the module; the import goes on.
     pub(super) fn fault(&mut self, place: &Place, code: &'static str, message: impl Into<String>, hint: &str) {
         let mut found = Diagnostic::error(code, &place.file, &place.pointer, message);
         found.line = place.line;
@@ -96,8 +100,22 @@ impl Reader {
         self.faults.push((found, place.below));
     }
 
-    pub(super) fn has_faults(&self) -> bool {
-        !self.faults.is_empty()
+    /// Reports a problem for which there is no module: the import is refused, with all faults that were found.
+    pub(super) fn refuse(&mut self, place: &Place, code: &'static str, message: impl Into<String>, hint: &str) {
+        self.fault(place, code, message, hint);
+        self.is_refused = true;
+    }
+
+    /// Refuses a source of which nothing can be read: for the faults that were found, or for this.
+    pub(super) fn refuse_as_empty(&mut self, code: &'static str, message: impl Into<String>, hint: &str) {
+        if self.faults.is_empty() {
+            self.fault(&Place::default(), code, message, hint);
+        }
+        self.is_refused = true;
+    }
+
+    pub(super) const fn is_refused(&self) -> bool {
+        self.is_refused
     }
 
     /// A member that should be an object; a fault if it has another type, `None` if it is absent.
@@ -143,7 +161,7 @@ impl Reader {
 
     /// All entries, with line numbers.
     pub(super) fn finish(self) -> Result<Vec<Entry>, Diagnostics> {
-        let Self { documents, entries, faults, .. } = self;
+        let Self { documents, mut entries, faults, is_refused, .. } = self;
         let locate = |found: &mut Vec<Diagnostic>, below: &[usize]| {
             let known: Vec<bool> = found.iter().map(|found| found.line.is_some()).collect();
             documents.values().for_each(|document| document.locate(found));
@@ -154,12 +172,13 @@ impl Reader {
                 whole_file(&mut found.file);
             }
         };
-        if !faults.is_empty() {
+        if is_refused {
             let (mut found, below): (Vec<Diagnostic>, Vec<usize>) = faults.into_iter().unzip();
             locate(&mut found, &below);
             found.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
             return Err(Diagnostics(found));
         }
+        entries.extend(faults.into_iter().map(|(found, below)| (left_out(found), below)));
         let (mut entries, below): (Vec<Entry>, Vec<usize>) = entries.into_iter().unzip();
         let mut found: Vec<Diagnostic> = entries
             .iter()
@@ -176,6 +195,75 @@ impl Reader {
         entries.sort_by(|a, b| (a.fate, &a.file, a.line).cmp(&(b.fate, &b.file, b.line)));
         Ok(entries)
     }
+}
+
+/// What becomes of a part that cannot be read.
+fn left_out(found: Diagnostic) -> Entry {
+    let hint = found.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    let place = Place { line: found.line, ..Place::new(&found.file, found.pointer) };
+    Entry::new(Fate::Dropped, &place, found.message, format!("it cannot be read and is left out{hint}"))
+}
+
+/// The text with each quoted value on the line where it begins, and empty lines in place of those that it went on in.
+///
+/// Readers of other tools let such a value go on at any indentation, ours does not.
+fn unfold(text: &str) -> String {
+    let mut unfolded = String::with_capacity(text.len());
+    // The quotation mark of the value that goes on, and the lines that it took.
+    let mut open: Option<(char, usize)> = None;
+    // The indentation of a key whose value is a block of lines, in which quotation marks mean nothing.
+    let mut block: Option<usize> = None;
+    for line in text.lines() {
+        let content = line.trim_start();
+        let indentation = line.len() - content.len();
+        let rest = if let Some((mark, taken)) = open {
+            unfolded.push(' ');
+            unfolded.push_str(content);
+            open = Some((mark, taken + 1));
+            Some((mark, content))
+        } else {
+            unfolded.push_str(line);
+            block = block.filter(|outer| content.is_empty() || indentation > *outer);
+            if block.is_none() && content.trim_end().trim_end_matches(['+', '-']).ends_with(['|', '>']) {
+                block = Some(indentation);
+            }
+            block.is_none().then(|| quoted(content)).flatten()
+        };
+        if let Some((mark, rest)) = rest {
+            let taken = open.map_or(0, |(_, taken)| taken);
+            open = (!closes(rest, mark)).then_some((mark, taken));
+            if open.is_none() {
+                unfolded.push_str(&"\n".repeat(taken));
+            }
+        }
+        if open.is_none() {
+            unfolded.push('\n');
+        }
+    }
+    unfolded
+}
+
+/// The mark of a quoted value and what follows it, of a line such as `- key: "value` or `- 'value`.
+fn quoted(line: &str) -> Option<(char, &str)> {
+    let mut value = line.trim_start_matches(['-', ' ']);
+    if !value.starts_with(['"', '\'']) {
+        value = value.split_once(": ")?.1.trim_start();
+    }
+    let mark = value.chars().next().filter(|mark| matches!(mark, '"' | '\''))?;
+    Some((mark, &value[1..]))
+}
+
+/// True if the quotation ends in this text. A mark that is doubled or escaped does not end it.
+fn closes(text: &str, mark: char) -> bool {
+    let mut characters = text.chars().peekable();
+    while let Some(one) = characters.next() {
+        if mark == '"' && one == '\\' || mark == '\'' && one == mark && characters.peek() == Some(&mark) {
+            characters.next();
+        } else if one == mark {
+            return true;
+        }
+    }
+    false
 }
 
 /// Separates a file's path from the number of a document in it; each document has its own pointers.
@@ -212,5 +300,19 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_value_goes_on_at_any_indentation() {
+        let text = "a:\n- text: \"We open\n  at nine.\n\n  On \\\"Sunday\\\" never.\"\n- 'it''s\n  one'\nb: |\n  - say \"x\nc: don't\n";
+        assert_eq!(
+            unfold(text),
+            "a:\n- text: \"We open at nine.  On \\\"Sunday\\\" never.\"\n\n\n\n- 'it''s one'\n\nb: |\n  - say \"x\nc: don't\n"
+        );
     }
 }

@@ -30,13 +30,8 @@ pub(super) fn settle(mut project: Project, reader: &mut Reader) -> Project {
     }
     project.out_of_scope.retain(|example| !example.parts.is_empty());
     project.tests.retain(|test| !test.example.parts.is_empty());
-    if project.functions.is_empty() && !reader.has_faults() {
-        reader.fault(
-            &Place::default(),
-            "no-functions",
-            "the project has no intents",
-            "is this the right format and path?",
-        );
+    if project.functions.is_empty() {
+        reader.refuse_as_empty("no-functions", "the project has no intents", "is this the right format and path?");
     }
     project
 }

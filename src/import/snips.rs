@@ -254,7 +254,7 @@ fn dataset(document: &Value, place: &Place, project: &mut Project, reader: &mut 
     for (name, intent) in intents {
         let at = intents_at.key(name);
         let mut function = Function { name: name.clone(), place: at.clone(), ..Function::default() };
-        for (index, utterance) in reader.list(intent, "utterances", &at).iter().enumerate() {
+        'utterances: for (index, utterance) in reader.list(intent, "utterances", &at).iter().enumerate() {
             let at = at.key("utterances").index(index);
             let mut parts = Vec::new();
             for part in reader.list(utterance, "data", &at) {
@@ -268,7 +268,7 @@ fn dataset(document: &Value, place: &Place, project: &mut Project, reader: &mut 
                 if is_unknown {
                     let message = format!("the dataset has no entity `{entity}`");
                     reader.fault(&at, "unknown-entity", message, "entities are listed in `entities`");
-                    continue;
+                    continue 'utterances;
                 }
                 let slot = if slot.is_empty() { entity.rsplit('/').next().unwrap_or(entity) } else { slot };
                 add_slot(&mut function, slot, entity, &at, project, reader);

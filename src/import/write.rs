@@ -76,15 +76,8 @@ fn kind(entity: &Entity) -> Value {
 
 /// The definitions and bindings; `None` if there are none.
 pub(super) fn recognizers(project: &Project) -> Option<Value> {
-    let used = |entity: &Entity| {
-        project
-            .functions
-            .iter()
-            .flat_map(|function| &function.slots)
-            .any(|slot| slot.entity.as_ref() == Some(&entity.name))
-    };
     let mut defined = Map::new();
-    for entity in project.entities.iter().filter(|entity| used(entity)) {
+    for entity in project.entities.iter().filter(|entity| project.uses(entity)) {
         if !entity.values.is_empty() {
             let instances: Vec<Value> = entity
                 .values

@@ -63,7 +63,7 @@ const RASA_2: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn a_form_hangs_on_the_intent_right_before_it() {
+fn a_form_belongs_to_the_intent_before_it() {
     let (report, read) = imported(Format::Rasa, &RASA_2);
     let schema = read("schema.json");
     assert_eq!(slots(&schema, "request_restaurant").1, ["cuisine", "num_people"], "{schema}");
@@ -128,4 +128,134 @@ fn the_parts_of_a_composite_are_slots() {
     );
     assert_eq!(slots(&read("schema.json"), "fly"), (vec!["from".to_owned(), "to".to_owned()], vec!["to".to_owned()]));
     assert!(read("exemplars.json").contains("fly from <from> to <to>"), "{}", read("exemplars.json"));
+}
+
+const MOVERS: &str = "entities: [city]\nslots:\n  city: {type: text, mappings: [{type: from_entity, entity: city}]}\n\
+    forms:\n  quote_form: {required_slots: [city]}\n";
+
+/// The required slots of the function, of a project with these steps of a story.
+fn required(function: &str, steps: &str) -> Vec<String> {
+    let nlu = "nlu:\n- intent: ask_quote\n  examples: |\n    - a quote please\n- intent: ask_price\n  examples: |\n    - how much\n\
+        - intent: affirm\n  examples: |\n    - go on\n";
+    let stories = format!("stories:\n- story: one\n  steps:\n{steps}");
+    let files = [("domain.yml", MOVERS), ("data/nlu.yml", nlu), ("data/stories.yml", stories.as_str())];
+    let (_, read) = imported(Format::Rasa, &files);
+    slots(&read("schema.json"), function).1
+}
+
+#[test]
+fn a_form_may_begin_after_words_of_the_bot_and_never_by_an_answer() {
+    let begins = "  - intent: ask_quote\n  - action: utter_sure\n  - action: quote_form\n  - active_loop: quote_form\n";
+    assert_eq!(required("ask_quote", begins), ["city"]);
+    let resumed = format!(
+        "{begins}  - intent: ask_price\n  - action: utter_price\n  - active_loop: null\n  - intent: affirm\n  \
+         - action: quote_form\n  - active_loop: quote_form\n"
+    );
+    assert_eq!(required("ask_quote", &resumed), ["city"]);
+    for other in ["ask_price", "affirm"] {
+        assert_eq!(required(other, &resumed), Vec::<String>::new(), "{other}");
+    }
+}
+
+#[test]
+fn test_data_are_cases_and_payloads_are_not_said() {
+    let nlu = "nlu:\n- intent: hours\n  examples: |\n    - when do you open\n";
+    let tests = "nlu:\n- intent: hours\n  examples: |\n    - until when can I come by\n";
+    let stories = "stories:\n- story: a button\n  steps:\n  - user: /start_over\n    intent: start_over\n  - user: are you open\n    \
+        intent: hours\n  - user: what is that\n    intent: gone\n";
+    let files = [
+        (
+            "domain.yml",
+            "intents: [hours, start_over]\nresponses:\n  utter_hours:\n  - text: \"At nine.\n    Never on Sundays.\"\n",
+        ),
+        ("data/nlu.yml", nlu),
+        ("tests/test_nlu.yml", tests),
+        ("tests/test_stories.yml", stories),
+    ];
+    let (report, read) = imported(Format::Rasa, &files);
+    let cases: Vec<Value> = read("cases.jsonl").lines().map(json).collect();
+    let mut said: Vec<&str> = cases.iter().filter_map(|case| case["utterance"].as_str()).collect();
+    said.sort_unstable();
+    assert_eq!(said, ["are you open", "until when can I come by"]);
+    assert!(!read("exemplars.json").contains("until when"), "a test is not an exemplar");
+    let told = |what: &str| report.entries.iter().any(|entry| entry.what.contains(what));
+    assert!(told("`/start_over`") && told("intent `gone`, which has no examples"), "{:?}", report.entries);
+}
+
+#[test]
+fn what_duckling_finds_is_found_beside_synonyms() {
+    let nlu = "nlu:\n- intent: send\n  examples: |\n    - send [all I have](amount-of-money)\n- synonym: full balance\n  \
+        examples: |\n    - all I have\n";
+    let config = "pipeline:\n- name: DucklingEntityExtractor\n  dimensions: [amount-of-money]\n";
+    let domain = "entities: [amount-of-money]\nslots:\n  amount-of-money: {type: any, mappings: [{type: from_entity, entity: amount-of-money}]}\n";
+    let (_, read) = imported(Format::Rasa, &[("config.yml", config), ("domain.yml", domain), ("data/nlu.yml", nlu)]);
+    let bound = json(&read("recognizers.json"))["slots"]["send.amount-of-money"].clone();
+    let names: Vec<&str> = bound.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    assert!(names.len() == 2 && names[1] == "money", "{names:?}");
+}
+
+#[test]
+fn pages_that_follow_by_a_condition_ask_too() {
+    let page = |name: &str, rest: &str| format!("{{\"displayName\": \"{name}\", {rest}}}");
+    let start = page("Start", r#""transitionRoutes": [{"intent": "ask.quote", "targetPage": "hello"}]"#);
+    let hello = page("hello", r#""transitionRoutes": [{"condition": "true", "targetPage": "details"}]"#);
+    let details = page(
+        "details",
+        r#""form": {"parameters": [{"displayName": "van", "required": true, "entityType": "@van"}]},
+           "transitionRoutes": [{"condition": "true", "targetPage": "hello"}]"#,
+    );
+    let (report, read) = imported(
+        Format::DialogflowCx,
+        &[
+            ("agent.json", r#"{"defaultLanguageCode": "en"}"#),
+            ("intents/ask.quote/ask.quote.json", r#"{"displayName": "ask.quote"}"#),
+            ("intents/ask.quote/trainingPhrases/en.json", r#"{"trainingPhrases": [{"parts": [{"text": "a quote"}]}]}"#),
+            ("entityTypes/van/van.json", r#"{"displayName": "van", "kind": "KIND_MAP"}"#),
+            (
+                "entityTypes/van/entities/en.json",
+                r#"{"entities": [{"value": "small", "synonyms": ["small", "little"]}]}"#,
+            ),
+            ("entityTypes/dog/dog.json", r#"{"displayName": "dog", "kind": "KIND_MAP"}"#),
+            ("entityTypes/dog/entities/en.json", r#"{"entities": [{"value": "Rex", "synonyms": ["Rex"]}]}"#),
+            ("flows/Start/Start.json", &start),
+            ("flows/Start/pages/hello.json", &hello),
+            ("flows/Start/pages/details.json", &details),
+        ],
+    );
+    assert_eq!(slots(&read("schema.json"), "ask_quote").1, ["van"]);
+    let recognizers = read("recognizers.json");
+    assert!(recognizers.contains("little") && !recognizers.contains("Rex"), "{recognizers}");
+    let fate = |name: &str| {
+        let found = report.entries.iter().find(|entry| entry.what.starts_with(&format!("entity `{name}` with")));
+        found.map(|entry| entry.fate.name())
+    };
+    assert_eq!((fate("van"), fate("dog")), (Some("kept"), Some("dropped")), "what is said to be kept is written");
+}
+
+#[test]
+fn one_tool_that_cannot_be_used_takes_no_other_with_it() {
+    let tools = r#"{"tools": [
+        {"name": "about", "inputSchema": {"type": "object", "properties": {}, "required": ["host"]}},
+        {"name": "list_files", "description": "List files", "inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}}}]}"#;
+    let (report, read) = imported(Format::Mcp, &[("tools.json", tools)]);
+    assert!(read("schema.json").contains("list_files") && !read("schema.json").contains("about"));
+    let told = report.entries.iter().find(|entry| entry.what.contains("the tool `about`")).expect("it is told");
+    assert_eq!((told.line, told.pointer.as_str()), (Some(2), "/tools/0"));
+}
+
+#[test]
+fn luis_and_previews_of_clu_are_read() {
+    let luis = r#"{"luis_schema_version": "7.0.0", "culture": "en-us", "name": "vans", "intents": [{"name": "book"}, {"name": "None"}],
+        "entities": [{"name": "who"}], "closedLists": [{"name": "van", "subLists": [{"canonicalForm": "small", "list": ["little"]}]}],
+        "prebuiltEntities": [{"name": "datetimeV2"}], "regex_entities": [], "patterns": [],
+        "utterances": [{"text": "book the little one", "intent": "book", "entities": [{"entity": "van", "startPos": 9, "endPos": 14}]},
+            {"text": "sing", "intent": "None", "entities": []}]}"#;
+    let (_, read) = imported(Format::Clu, &[("app.json", luis)]);
+    assert!(read("exemplars.json").contains("book the <van> one"), "{}", read("exemplars.json"));
+    assert!(read("recognizers.json").contains("little"));
+    let preview = r#"{"api-version": "2021-11-01-preview", "metadata": {"language": "en"}, "assets": {"intents": [{"category": "go"}],
+        "entities": [{"category": "where"}], "examples": [{"text": "go home", "intent": "go",
+            "entities": [{"category": "where", "offset": 3, "length": 4}]}]}}"#;
+    let (_, read) = imported(Format::Clu, &[("project.json", preview)]);
+    assert!(read("exemplars.json").contains("go <where>"), "{}", read("exemplars.json"));
 }

@@ -115,18 +115,16 @@ impl Entities {
         }
     }
 
-    /// Entities found by Duckling get built-in recognizers, unless the project lists their values.
+    /// Entities found by Duckling get built-in recognizers, beside the values that the project lists.
     fn duckling(&mut self, dimensions: &[String], reader: &mut Reader) {
         for dimension in dimensions {
             let Some(entity) = self.0.iter_mut().find(|entity| entity.name == *dimension) else { continue };
             // Duckling's `time` is a moment.
             let mapped = builtins::find(if dimension == "time" { "datetime" } else { dimension });
-            if entity.values.is_empty() {
-                entity.builtins = mapped.builtins.to_vec();
-                let why = mapped.note.unwrap_or("found by our own recognizers instead of Duckling's");
-                let (what, place) = (format!("entity `{dimension}`"), entity.place.clone());
-                reader.changed(&place, what, why);
-            }
+            entity.builtins = mapped.builtins.to_vec();
+            let why = mapped.note.unwrap_or("found by our own recognizers instead of Duckling's");
+            let (what, place) = (format!("entity `{dimension}`"), entity.place.clone());
+            reader.changed(&place, what, why);
         }
     }
 }

@@ -19,6 +19,21 @@ use entities::entities;
 
 /// Names of intents that mean "none of the others".
 const OUT_OF_SCOPE: [&str; 3] = ["out_of_scope", "nlu_fallback", "outofscope"];
+/// Names of intents that answer a question of the bot, and therefore begin nothing.
+const ANSWERS: [&str; 12] = [
+    "affirm",
+    "affirmative",
+    "agree",
+    "accept",
+    "confirm",
+    "yes",
+    "deny",
+    "negative",
+    "disagree",
+    "decline",
+    "reject",
+    "no",
+];
 
 /// An annotated example, before slots are known.
 struct Annotated {
@@ -89,6 +104,12 @@ fn is_about_the_server(path: &str) -> bool {
     name.starts_with("endpoints.") || name.starts_with("credentials.") || name.starts_with("docker-compose")
 }
 
+/// True for a file of test data: in a directory for tests, or named as one (`tests/test_nlu.yml`).
+fn is_test(path: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    parts.next().is_some_and(|name| name.starts_with("test_")) || parts.any(|folder| matches!(folder, "test" | "tests"))
+}
+
 fn training_data(document: &Value, root: &Place, training: &mut Training, reader: &mut Reader) {
     let at = root.key("nlu");
     for (index, item) in reader.list(document, "nlu", root).iter().enumerate() {
@@ -102,6 +123,11 @@ fn training_data(document: &Value, root: &Place, training: &mut Training, reader
         let name = name.to_owned();
         let lines = lines(item, &place, reader);
         match kind {
+            "intent" if is_test(&root.file) => {
+                for (line, at) in lines {
+                    annotate(&line, &at, reader, |annotated| training.tests.push((name.clone(), annotated)));
+                }
+            }
             "intent" => {
                 for (line, at) in lines {
                     annotate(&line, &at, reader, |annotated| training.intent(&name, &place).push(annotated));
@@ -185,8 +211,9 @@ fn intents_of(step: &Value) -> Vec<String> {
     }
 }
 
-/// Reads rules and stories: which intent begins which form, and test conversations. A form belongs to the intent of the
-/// step directly before it, and not to intents that occur while it is being filled.
+/// Reads rules and stories: which intent begins which form, and test conversations. A form belongs to the intent before it,
+/// whatever the bot does in between; not to one that only answers, or that occurs while the form is being filled or after it
+/// was begun.
 fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Training, reader: &mut Reader) {
     for (key, kind) in [("rules", "rule"), ("stories", "story")] {
         let at = root.key(key);
@@ -195,24 +222,36 @@ fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Tra
         for (index, flow) in list.iter().enumerate() {
             let steps_at = at.index(index).key("steps");
             let mut before: Vec<String> = Vec::new();
+            let mut begun_here: Vec<String> = Vec::new();
             let mut is_filling = is_conditional(flow);
             for (step_index, step) in reader.list(flow, "steps", &at.index(index)).iter().enumerate() {
                 let place = steps_at.index(step_index);
                 let intents = intents_of(step);
                 if let ([name], Some(said)) = (&intents[..], step.get("user").and_then(Value::as_str)) {
-                    labelled += 1;
-                    annotate(&one_line(said), &place, reader, |one| training.tests.push((name.clone(), one)));
+                    if said.trim_start().starts_with('/') {
+                        reader.dropped(
+                            &place,
+                            format!("`{}`", one_line(said)),
+                            "a button sends it, and nobody says it",
+                        );
+                    } else {
+                        labelled += 1;
+                        annotate(&one_line(said), &place, reader, |one| training.tests.push((name.clone(), one)));
+                    }
                 }
                 let (action, active) = (step.get("action"), step.get("active_loop"));
                 let begun = action.or(active).and_then(Value::as_str).filter(|name| domain.is_form(name));
                 if let Some(form) = begun.filter(|_| !is_filling) {
-                    before.iter().for_each(|intent| domain.begin(form, intent));
+                    if !begun_here.iter().any(|name| name == form) {
+                        before.iter().for_each(|intent| domain.begin(form, intent));
+                        begun_here.push(form.to_owned());
+                    }
+                    before.clear();
                 }
                 is_filling = active.map_or(is_filling || begun.is_some(), Value::is_string);
-                // Slots may be set between an intent and its action.
-                let goes_on = step.get("slot_was_set").is_some();
-                if !goes_on {
+                if !intents.is_empty() {
                     before = intents;
+                    before.retain(|intent| !ANSWERS.contains(&intent.to_ascii_lowercase().as_str()));
                 }
             }
         }
@@ -287,10 +326,6 @@ fn functions(training: Training, domain: &Domain, project: &mut Project, reader:
             if project.functions.iter().any(|function| function.name.starts_with(&below)) {
                 let what = format!("an utterance of `{intent}`");
                 reader.dropped(&test.place, what, "it does not say which of its kinds is meant");
-                continue;
-            }
-            // An unreadable file may contain them.
-            if reader.has_faults() {
                 continue;
             }
             let message = format!("the test says intent `{intent}`, which has no examples");
