@@ -1,5 +1,4 @@
-//! A call as an HTTP request. Pure. The value of an argument never changes the server that a request goes to, nor which
-//! header it fills.
+//! A call as an HTTP request. Pure. The value of an argument never changes the server that a request goes to, nor a header.
 
 use std::fmt::Write as _;
 
@@ -28,23 +27,17 @@ pub(super) enum Content {
 /// With the reason if an argument does not fit its place.
 pub(super) fn request(operation: &Operation, arguments: &Map<String, Value>) -> Result<Request, String> {
     let mut query: Vec<String> = Vec::new();
-    let (mut headers, mut cookies) = (Vec::new(), Vec::new());
     let (mut members, mut whole) = (Map::new(), None);
     for part in &operation.parts {
         let Some(value) = arguments.get(&part.argument).filter(|value| !value.is_null()) else { continue };
         match part.place {
             PartPlace::Path => {}
             PartPlace::Query => query.extend(pairs(part, value)),
-            PartPlace::Header => headers.push((part.name.clone(), line(part, value)?)),
-            PartPlace::Cookie => cookies.push(format!("{}={}", part.name, encoded(&joined(value)))),
             PartPlace::Body => {
                 members.insert(part.name.clone(), value.clone());
             }
             PartPlace::Whole => whole = Some(value.clone()),
         }
-    }
-    if !cookies.is_empty() {
-        headers.push(("cookie".to_owned(), cookies.join("; ")));
     }
     let mut url = operation.server.clone().unwrap_or_default();
     url.push_str(&filled(operation, arguments)?);
@@ -61,7 +54,7 @@ pub(super) fn request(operation: &Operation, arguments: &Map<String, Value>) -> 
             Content::Form(members.iter().flat_map(|(name, value)| exploded(name, value)).collect::<Vec<_>>().join("&"))
         }
     };
-    Ok(Request { method: operation.method, url, headers, body })
+    Ok(Request { method: operation.method, url, headers: operation.headers.clone(), body })
 }
 
 /// The path with its arguments filled in.
@@ -128,15 +121,6 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// A header value must be one line.
-fn line(part: &Part, value: &Value) -> Result<String, String> {
-    let text = joined(value);
-    if text.chars().any(char::is_control) {
-        return Err(format!("the argument `{}` cannot be a header: it is more than one line", part.argument));
-    }
-    Ok(text)
-}
-
 /// Percent-encodes everything except letters, digits and `-._~`.
 fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
@@ -162,7 +146,7 @@ mod tests {
 
     fn operation(path: &str, parts: Vec<Part>, body: Body) -> Operation {
         let server = Some("http://shop.example".to_owned());
-        Operation { method: Method::Post, server, path: path.to_owned(), parts, body }
+        Operation { method: Method::Post, server, path: path.to_owned(), headers: Vec::new(), parts, body }
     }
 
     fn sent(operation: &Operation, arguments: &Value) -> Result<Request, String> {
@@ -174,18 +158,14 @@ mod tests {
         let parts = vec![
             part("id", PartPlace::Path),
             part("tag", PartPlace::Query),
-            part("x-trace", PartPlace::Header),
-            part("seen", PartPlace::Cookie),
             Part { name: "size".to_owned(), ..part("body_size", PartPlace::Body) },
         ];
-        let operation = operation("/orders/{id}/lines?view=full", parts, Body::Json);
-        let request = sent(
-            &operation,
-            &json!({"id": "a b/c", "tag": ["x", "ü&"], "x-trace": 7, "seen": true, "body_size": 42, "unknown": 1}),
-        )
-        .unwrap();
+        let headers = vec![("x-version".to_owned(), "2".to_owned())];
+        let operation = Operation { headers, ..operation("/orders/{id}/lines?view=full", parts, Body::Json) };
+        let request =
+            sent(&operation, &json!({"id": "a b/c", "tag": ["x", "ü&"], "body_size": 42, "unknown": 1})).unwrap();
         assert_eq!(request.url, "http://shop.example/orders/a%20b%2Fc/lines?view=full&tag=x&tag=%C3%BC%26");
-        assert_eq!(request.headers, [("x-trace".into(), "7".into()), ("cookie".into(), "seen=true".into())]);
+        assert_eq!(request.headers, [("x-version".into(), "2".into())]);
         assert_eq!(request.body, Content::Json(json!({"size": 42})));
     }
 
@@ -223,7 +203,5 @@ mod tests {
             assert_eq!(sent(&operation, &json!({"id": value})).unwrap().url, url);
             assert_eq!(reqwest::Url::parse(url).unwrap().path().matches('/').count(), 2, "{url}");
         }
-        let header = super::tests::operation("/", vec![part("h", PartPlace::Header)], Body::None);
-        assert!(sent(&header, &json!({"h": "a\r\nx-admin: 1"})).is_err());
     }
 }

@@ -135,6 +135,7 @@ fn operation(function: &Function) -> Operation {
             method: Method::Post,
             server: None,
             path: format!("/{}", function.name),
+            headers: Vec::new(),
             parts: Vec::new(),
             body: crate::module::endpoint::Body::Json,
         }),

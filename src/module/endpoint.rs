@@ -130,6 +130,8 @@ pub struct Operation {
     pub server: Option<String>,
     /// Follows the server; contains `{name}` in its path and query.
     pub path: String,
+    /// Headers with the values that an `OpenAPI` document gives them.
+    pub headers: Vec<(String, String)>,
     /// Places and names of the arguments that are not in `path`.
     pub parts: Vec<Part>,
     pub body: Body,
@@ -150,8 +152,6 @@ pub struct Part {
 pub enum PartPlace {
     Path,
     Query,
-    Header,
-    Cookie,
     /// A member of the body.
     Body,
     /// The whole body.

@@ -222,7 +222,14 @@ fn of_url(
     }
     let has_body = parts.iter().any(|part| part.place == PartPlace::Body);
     let body = if has_body { Body::Json } else { Body::None };
-    Some(Target::Http(Operation { method, server: Some(server.to_owned()), path: path.to_owned(), parts, body }))
+    Some(Target::Http(Operation {
+        method,
+        server: Some(server.to_owned()),
+        path: path.to_owned(),
+        headers: Vec::new(),
+        parts,
+        body,
+    }))
 }
 
 fn check_address(url: &str, place: &Place<'_>, bad: &mut impl FnMut(&Place<'_>, String, &str)) {

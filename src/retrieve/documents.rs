@@ -223,6 +223,7 @@ mod tests {
             method: crate::module::endpoint::Method::Post,
             server: None,
             path: "/issues".to_owned(),
+            headers: Vec::new(),
             parts: Vec::new(),
             body: crate::module::endpoint::Body::None,
         };

@@ -1,17 +1,18 @@
 //! `OpenAPI` 3.0 and 3.1, and [Swagger 2.0](super::swagger): one function per operation. One that cannot be read is
 //! left out, with a warning.
 //!
-//! **Arguments.** The parameters of every place and the properties of a JSON body lie side by side in one object. Where
-//! two have the same name, the first of path, query, header, cookie, body keeps it, and the others are called
-//! `<place>_<name>` (`body_id`), with `_2` and so on where even that is taken. A body that is not an object with
+//! **Arguments.** The parameters of path and query and the properties of a JSON body lie side by side in one object. Where
+//! two have the same name, the first of path, query, body keeps it, and the others are called `<place>_<name>` (`body_id`),
+//! with `_2` and so on where even that is taken. A body that is not an object with
 //! properties is one argument, `body`. A body's required properties are required unless the document says `required:
 //! false`: leaving that out is far more often an oversight than a wish for an empty body. Properties that are
-//! `readOnly` belong to answers and are left out. `Accept`, `Content-Type` and `Authorization` are not parameters.
+//! `readOnly` belong to answers and are left out. People do not say headers, cookies and keys: these are left out with one
+//! warning, and a header to which the document gives a value is sent with it.
 //!
 //! **Names.** The `operationId`; without one the method and the path, `get_pets_by_pet_id` for `GET /pets/{petId}`,
 //! so that the name does not depend on what else the document has.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -26,6 +27,8 @@ use crate::text::name_words;
 
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 const PLACES: [&str; 4] = ["path", "query", "header", "cookie"];
+/// Headers that every request has: the document may name them, and means nothing by it.
+const COMMON_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
 fn is_version_3(file: &str, document: &Value, findings: &mut Findings) -> bool {
     let (place, message) = match document.get("openapi").and_then(Value::as_str) {
@@ -57,6 +60,9 @@ pub(in crate::module) fn functions(
         file,
         derived: HashSet::new(),
         added: Vec::new(),
+        keys: keys(document),
+        headers: Vec::new(),
+        unsaid: BTreeMap::new(),
         findings,
     };
     reader.normaliser.request = true;
@@ -104,7 +110,29 @@ pub(in crate::module) fn functions(
             }
         }
     }
+    let unsaid: Vec<String> = reader.unsaid.iter().map(|(what, count)| format!("{what} ({count})")).collect();
+    if !unsaid.is_empty() {
+        let message = format!("people do not say these parameters, so they are left out: {}", unsaid.join(", "));
+        let hint = "an endpoint's `headers` and `secrets` set what its service needs";
+        reader.findings.push(Diagnostic::warning("unsaid-parameters", file, paths_at, message).hint(hint));
+    }
     functions
+}
+
+/// The names of query parameters that carry keys.
+fn keys(document: &Value) -> HashSet<String> {
+    let schemes = document.pointer("/components/securitySchemes").and_then(Value::as_object);
+    let in_query =
+        schemes.into_iter().flatten().filter(|(_, scheme)| scheme["type"] == "apiKey" && scheme["in"] == "query");
+    in_query.filter_map(|(_, scheme)| scheme["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// The value that a schema leaves no choice about, or falls back on.
+fn fixed(schema: &Value) -> Option<String> {
+    let only = schema["enum"].as_array().filter(|choices| choices.len() == 1).and_then(|choices| choices.first());
+    let value = [schema.get("const"), only, schema.get("default")].into_iter().flatten().next()?;
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    (!value.is_null() && !text.chars().any(char::is_control)).then_some(text)
 }
 
 const VERSIONS: &str = "write it as OpenAPI 3.0 or 3.1 (`openapi: 3.1.0`)";
@@ -131,6 +159,12 @@ struct Reader<'d> {
     derived: HashSet<String>,
     /// Names that the present operation added.
     added: Vec<String>,
+    /// Query parameters that carry keys.
+    keys: HashSet<String>,
+    /// Headers of the present operation to which the document gives a value.
+    headers: Vec<(String, String)>,
+    /// Parameters that people do not say, with the number of operations that have them.
+    unsaid: BTreeMap<String, usize>,
     findings: &'d mut Findings,
 }
 
@@ -230,6 +264,7 @@ impl<'d> Reader<'d> {
         };
 
         self.normaliser.begin(String::new());
+        self.headers.clear();
         let mut arguments = self.parameters(item, operation, item_at, at);
         let (mut closed, mut body) = (false, Body::None);
         if let Some(described) = operation.get("requestBody") {
@@ -238,8 +273,10 @@ impl<'d> Reader<'d> {
         let definitions = self.normaliser.definitions(self.findings);
         let (parameters, parts) = assemble(arguments, definitions, closed);
         let server = server(&[operation.get("servers"), item.get("servers"), self.normaliser.document.get("servers")]);
-        let request =
-            Method::named(method).map(|method| Operation { method, server, path: path.to_owned(), parts, body });
+        let request = Method::named(method).map(|method| {
+            let headers = std::mem::take(&mut self.headers);
+            Operation { method, server, path: path.to_owned(), headers, parts, body }
+        });
         Some(SourceFunction {
             name,
             description,
@@ -334,8 +371,8 @@ impl<'d> Reader<'d> {
             self.findings.push(Diagnostic::error("bad-function", self.file, at.key("in"), message).hint(hint));
             return None;
         };
-        let reserved = ["accept", "content-type", "authorization"];
-        if in_place == "header" && reserved.contains(&name.to_ascii_lowercase().as_str()) {
+        if matches!(in_place, "header" | "cookie") || (in_place == "query" && self.keys.contains(name)) {
+            self.leave_unsaid(in_place, name, parameter.get("schema").unwrap_or(&Value::Null));
             return None;
         }
         let mut schema = if let Some(schema) = parameter.get("schema") {
@@ -359,6 +396,18 @@ impl<'d> Reader<'d> {
         }
         let required = in_place == "path" || parameter.get("required") == Some(&Value::Bool(true));
         Some(Argument { place: in_place, name: name.to_owned(), schema, required, style: style(parameter, in_place) })
+    }
+
+    /// Leaves out a parameter that people do not say.
+    fn leave_unsaid(&mut self, place: &str, name: &str, schema: &Value) {
+        if place == "header" && COMMON_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+            return;
+        }
+        *self.unsaid.entry(format!("{place} `{name}`")).or_default() += 1;
+        if place == "header" {
+            self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            self.headers.extend(fixed(schema).map(|value| (name.to_owned(), value)));
+        }
     }
 
     /// Adds the body's properties, or the body as a whole. Returns true if the object of the body is closed, and what
@@ -477,7 +526,7 @@ fn sent(media: &str) -> Body {
 /// How lists and objects of a parameter are written.
 fn style(parameter: &Map<String, Value>, place: &str) -> Style {
     let named = parameter.get("style").and_then(Value::as_str).unwrap_or_default();
-    let is_form = named == "form" || (named.is_empty() && matches!(place, "query" | "cookie"));
+    let is_form = named == "form" || (named.is_empty() && place == "query");
     let explode = parameter.get("explode").and_then(Value::as_bool).unwrap_or(is_form);
     match named {
         "deepObject" => Style::Deep,
@@ -552,8 +601,6 @@ fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: b
         let place = match argument.place {
             "path" => PartPlace::Path,
             "query" => PartPlace::Query,
-            "header" => PartPlace::Header,
-            "cookie" => PartPlace::Cookie,
             WHOLE_BODY => PartPlace::Whole,
             _ => PartPlace::Body,
         };
@@ -593,6 +640,7 @@ mod tests {
                 "parameters": [{"$ref": "#/components/parameters/petId"}, {"name": "lang", "in": "header", "schema": {"type": "string"}}],
                 "get": {"summary": "A pet", "description": "By its id.",
                         "parameters": [{"name": "lang", "in": "query", "schema": {"type": "string"}},
+                                       {"name": "Api-Version", "in": "header", "schema": {"type": "string", "default": "2"}},
                                        {"name": "verbose", "in": "cookie", "schema": {"type": "boolean"}},
                                        {"name": "Accept", "in": "header", "schema": {"type": "string"}}]},
                 "put": {"operationId": "replacePet", "deprecated": true,
@@ -606,7 +654,11 @@ mod tests {
                     "id": {"type": "integer", "readOnly": true}, "name": {"type": "string", "nullable": true}, "petId": {"type": "string"}}}}
             }
         }));
-        assert_eq!(found, []);
+        let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        let unsaid = "header `Api-Version` (1), cookie `verbose` (1), header `lang` (3)";
+        assert!(messages.len() == 1 && unsaid.split(", ").all(|one| messages[0].contains(one)), "{messages:?}");
+        let headers = &functions[0].request.as_ref().expect("a request").headers;
+        assert_eq!(*headers, [("Api-Version".to_owned(), "2".to_owned())]);
         let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
         assert_eq!(names, ["get_pets_by_pet_id", "replacePet", "delete_pets_by_pet_id"]);
         assert_eq!(functions[0].operation.as_deref(), Some("GET /pets/{petId}"));
@@ -614,13 +666,12 @@ mod tests {
         assert_eq!(
             functions[0].parameters,
             json!({"type": "object", "required": ["petId"], "properties": {
-                "petId": {"type": "integer", "description": "Which"}, "lang": {"type": "string"},
-                "header_lang": {"type": "string"}, "verbose": {"type": "boolean"}}})
+                "petId": {"type": "integer", "description": "Which"}, "lang": {"type": "string"}}})
         );
         assert_eq!(
             functions[1].parameters,
             json!({"type": "object", "required": ["petId", "name", "body_petId"], "properties": {
-                "petId": {"type": "integer", "description": "Which"}, "lang": {"type": "string"},
+                "petId": {"type": "integer", "description": "Which"},
                 "name": {"type": ["string", "null"]}, "body_petId": {"type": "string"}}})
         );
     }
