@@ -376,6 +376,8 @@ mod tests {
         for written in [
             json!({"type": "string", "nullable": true}),
             json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+            json!({"anyOf": [{"not": {}}, {"type": ["string", "null"]}]}),
+            json!({"oneOf": [{"type": "string"}, {"type": "null"}, false]}),
             json!({"oneOf": [{"type": "null"}, {"type": "string"}]}),
         ] {
             assert_eq!(normalised(&written), (json!({"type": ["string", "null"]}), vec![]));
