@@ -1,6 +1,64 @@
-//! Detects whether a file is still the one that was read.
+//! Files that are replaced as a whole, and how to tell that one was.
 
-use std::{fs::Metadata, time::SystemTime};
+use std::{
+    fs::{self, File, Metadata, Permissions},
+    io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use uuid::Uuid;
+
+/// Who may read a file that is written.
+#[derive(Debug, Clone)]
+pub(crate) enum Access {
+    /// As for any new file of this process.
+    Usual,
+    /// Its owner alone.
+    Owner,
+    /// The same as before.
+    As(Permissions),
+}
+
+/// Replaces the file, whose directory exists: readers see the old or the new content, whole, and so they do after a crash. Of
+/// several writers at once, the last one wins.
+///
+/// # Errors
+/// If `write` fails, or the file system does; then nothing is changed.
+pub(crate) fn replace(path: &Path, access: Access, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", Uuid::new_v4().simple()));
+    let draft = Draft(path.with_file_name(name));
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if matches!(access, Access::Owner) {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut file = options.open(&draft.0)?;
+    write(&mut file)?;
+    file.sync_all()?;
+    if let Access::As(permissions) = access {
+        file.set_permissions(permissions)?;
+    }
+    fs::rename(&draft.0, path)
+}
+
+/// True of a file that a writer of `path` made and may still be at work on.
+pub(crate) fn is_draft(name: &str, path: &Path) -> bool {
+    let own = path.file_name().unwrap_or_default().to_string_lossy();
+    let id = name.strip_prefix(&*own).and_then(|rest| rest.strip_prefix('.')?.strip_suffix(".tmp"));
+    id.is_some_and(|id| Uuid::try_parse(id).is_ok())
+}
+
+/// Deleted on drop, unless it was renamed.
+struct Draft(PathBuf);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
 
 /// What a file system tells of a file without reading it: equal stamps mean, as far as file systems tell, equal
 /// contents. Modification time and length can be the same for different contents (`cp -p`, `touch -r`, an unpacked
@@ -40,9 +98,29 @@ fn identity(file: &Metadata) -> Identity {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::{fs, path::Path, time::Duration};
+    use std::{io::Write as _, os::unix::fs::PermissionsExt as _, time::Duration};
 
     use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys.json");
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        replace(&path, Access::Owner, |file| file.write_all(b"one")).unwrap();
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode()), ("one", 0o600));
+        replace(&path, Access::As(Permissions::from_mode(0o640)), |file| file.write_all(b"two")).unwrap();
+        assert_eq!(mode(), 0o640);
+        let failed = replace(&path, Access::Usual, |file| {
+            file.write_all(b"thr")?;
+            let names = fs::read_dir(directory.path())?.flatten().map(|entry| entry.file_name());
+            let drafts = names.filter(|name| is_draft(&name.to_string_lossy(), &path)).count();
+            Err(io::Error::other(format!("{drafts} at work")))
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "1 at work");
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode()), ("two", 0o640));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "the draft is gone");
+    }
 
     /// Once replaced, and once overwritten.
     #[test]

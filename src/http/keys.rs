@@ -22,7 +22,10 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::{ApiError, Fault, HttpOptions};
-use crate::{files::FileStamp, module::ModuleName};
+use crate::{
+    files::{self, Access, FileStamp},
+    module::ModuleName,
+};
 
 const PREFIX: &str = "uk";
 const CONTEXT: &str = "uptake 2026 hash of the secret of a key";
@@ -210,15 +213,8 @@ pub fn write(path: &Path, keys: Vec<Key>) -> Result<(), KeysError> {
         if let Some(directory) = directory {
             fs::create_dir_all(directory)?;
         }
-        let draft = path.with_extension(format!("{}.new", Uuid::new_v4().simple()));
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&draft)?;
-        file.write_all(&serde_json::to_vec_pretty(&Kept { keys })?)?;
-        file.sync_all()?;
-        fs::rename(&draft, path)
+        let text = serde_json::to_vec_pretty(&Kept { keys })?;
+        files::replace(path, Access::Owner, |file| file.write_all(&text))
     };
     put().map_err(|error| KeysError { path: path.to_owned(), problem: error.to_string() })
 }

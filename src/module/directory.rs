@@ -5,10 +5,8 @@ use std::{
     collections::BTreeMap,
     fs,
     io::{self, Read as _, Write as _},
-    path::{Path, PathBuf},
+    path::Path,
 };
-
-use uuid::Uuid;
 
 use super::{
     Diagnostics, Limits, Module, ModuleName,
@@ -17,6 +15,7 @@ use super::{
     load::{assemble, file_names},
     source::SourceFile,
 };
+use crate::files::{self, Access};
 
 /// Files with test cases: evaluation reads them, but understanding never does.
 pub const CASES_FILES: [&str; 3] = ["cases.jsonl", "cases.json", "dialogues.jsonl"];
@@ -235,23 +234,8 @@ fn put(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     if !fs::canonicalize(parent)?.starts_with(root) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it lies outside of the module's directory"));
     }
-    let draft = Draft(parent.join(format!(".{}.new", Uuid::new_v4().simple())));
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&draft.0)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    if let Ok(before) = fs::metadata(path) {
-        fs::set_permissions(&draft.0, before.permissions())?;
-    }
-    fs::rename(&draft.0, path)
-}
-
-/// A temporary file that is deleted on drop, unless it was renamed.
-struct Draft(PathBuf);
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
+    let access = fs::metadata(path).map_or(Access::Usual, |before| Access::As(before.permissions()));
+    files::replace(path, access, |file| file.write_all(bytes))
 }
 
 /// True if files of the directory seem to be writable, as far as that can be told without writing one.

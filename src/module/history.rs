@@ -10,9 +10,9 @@ use std::{
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::directory::Files;
+use crate::files::{self, Access};
 
 /// Greatest number and greatest size in bytes of the versions of one module; the oldest are deleted first.
 const MOST: usize = 200;
@@ -104,11 +104,8 @@ impl History {
         let files =
             after.iter().filter_map(|(name, bytes)| Some((name.to_owned(), str::from_utf8(bytes).ok()?.to_owned())));
         let kept = Kept { version, files: files.collect() };
-        let draft = self.0.join(format!(".{}.new", Uuid::new_v4().simple()));
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&draft)?;
-        file.write_all(&serde_json::to_vec(&kept)?)?;
-        file.sync_all()?;
-        fs::rename(&draft, self.path(id))?;
+        let text = serde_json::to_vec(&kept)?;
+        files::replace(&self.path(id), Access::Usual, |file| file.write_all(&text))?;
         Ok(kept.version)
     }
 

@@ -11,7 +11,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::embed::Purpose;
+use crate::{
+    embed::Purpose,
+    files::{self, Access},
+};
 
 /// The kind of file; changes with the layout.
 const VECTORS: [u8; 8] = *b"UPTKVEC1";
@@ -177,27 +180,15 @@ fn write(path: &Path, kind: [u8; 8], fingerprint: &[u8; KEY], payload: &[u8]) {
 fn try_write(path: &Path, kind: [u8; 8], fingerprint: &[u8; KEY], payload: &[u8]) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
-    // Each writer has its own file name, so that of two at once one complete file remains, from the last one.
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", uuid::Uuid::new_v4().simple()));
-    let temporary = directory.join(name);
-    let written = (|| {
-        let mut file = File::options().write(true).create_new(true).open(&temporary)?;
+    files::replace(path, Access::Usual, |file| {
         let mut hasher = blake3::Hasher::new();
         let length = (payload.len() as u64).to_le_bytes();
         for part in [&kind[..], fingerprint, &length, payload] {
             hasher.update(part);
             file.write_all(part)?;
         }
-        file.write_all(hasher.finalize().as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    })();
-    if written.is_err() {
-        // Removes the unfinished file; if that fails too, nothing more can be done.
-        let _ = fs::remove_file(&temporary);
-        return written;
-    }
+        file.write_all(hasher.finalize().as_bytes())
+    })?;
     sweep(path, directory);
     // The rename is durable once its directory is on disk; if a directory cannot be synced, the old file may come back.
     File::open(directory).and_then(|directory| directory.sync_all()).or(Ok(()))
@@ -205,15 +196,11 @@ fn try_write(path: &Path, kind: [u8; 8], fingerprint: &[u8; KEY], payload: &[u8]
 
 /// Removes files left behind by killed writers of `path`.
 fn sweep(path: &Path, directory: &Path) {
-    let (Some(name), Ok(entries)) = (path.file_name(), fs::read_dir(directory)) else { return };
-    let prefix = format!("{}.", name.to_string_lossy());
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let ours = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".tmp"));
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         // A living writer finishes long before that.
         let old = || entry.metadata().and_then(|about| about.modified()).ok()?.elapsed().ok();
-        if ours.is_some_and(|id| uuid::Uuid::try_parse(id).is_ok()) && old().is_some_and(|age| age > ABANDONED) {
+        let is_draft = files::is_draft(&entry.file_name().to_string_lossy(), path);
+        if is_draft && old().is_some_and(|age| age > ABANDONED) {
             let _ = fs::remove_file(entry.path());
         }
     }

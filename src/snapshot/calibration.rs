@@ -1,6 +1,10 @@
 //! How sure a module's own answers are: found out once for each version, off to the side, and kept between starts.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    io::{self, Write as _},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -9,6 +13,7 @@ use super::{PrepareError, Snapshot, Snapshots};
 use crate::{
     decide::{confidence::Calibration, model::DecisionModel},
     exemplars::Sentences,
+    files::{self, Access},
     module::Module,
 };
 
@@ -125,18 +130,17 @@ async fn read(path: PathBuf) -> Option<Kept> {
     serde_json::from_str(&text).ok()
 }
 
-/// Beside the file and renamed, so that readers see one whole version or another. Failing costs the next start time.
+/// Failing costs the next start time.
 async fn write(path: PathBuf, kept: Kept) {
-    let beside = path.with_extension(format!("{}.tmp", uuid::Uuid::new_v4().simple()));
-    let written = async {
-        if let Some(directory) = path.parent() {
-            tokio::fs::create_dir_all(directory).await?;
+    let place = path.clone();
+    let written = tokio::task::spawn_blocking(move || {
+        if let Some(directory) = place.parent() {
+            std::fs::create_dir_all(directory)?;
         }
-        tokio::fs::write(&beside, serde_json::to_string(&kept)?).await?;
-        tokio::fs::rename(&beside, &path).await
-    };
-    if let Err(error) = written.await {
-        let _ = tokio::fs::remove_file(&beside).await;
+        let text = serde_json::to_vec(&kept)?;
+        files::replace(&place, Access::Usual, |file| file.write_all(&text))
+    });
+    if let Err(error) = written.await.map_err(io::Error::other).flatten() {
         tracing::warn!(path = %path.display(), %error, "a calibration could not be kept; the next start finds it out anew");
     }
 }
