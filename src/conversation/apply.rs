@@ -7,9 +7,11 @@ use super::{
     policy::{Verdict, verdict_on},
     state::{Carried, Confirmation, End, Expects, Form, Origin, State},
 };
+use serde_json::Value;
+
 use crate::{
     call::{SlotValue, Source, Validator},
-    module::{FunctionId, Module, RecognizerKind, Slot, SlotId, SlotPath},
+    module::{FunctionId, Module, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
 };
 
 /// One thing that an utterance does.
@@ -290,8 +292,8 @@ fn leave(state: &mut State, module: &Module, validator: &Validator, pointers: &[
     }
 }
 
-/// Values from other functions of this conversation for required slots that are empty: slots that are declared shared,
-/// or slots of the same name that one of the module's own recognizers fills.
+/// Values from other functions of this conversation for required slots that are empty: slots that are declared shared, of
+/// calls or of their results, or slots of the same name that one of the module's own recognizers fills.
 fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried], turn: u32) -> Vec<SlotValue> {
     let function = module.function(id);
     let is_empty = |slot: &Slot| !form.has(&slot.path);
@@ -310,12 +312,36 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried]
         let is_agreed = |one: &Carried| !is_withdrawn(one) && one.filled.value == latest.filled.value;
         let is_doubtful = is_withdrawn(latest) && !same.any(|one| is_agreed(one));
         let from = if is_doubtful { Source::Withdrawn } else { Source::Carried };
-        Some(SlotValue { pointer, from, turn, span: None, ..latest.filled.clone() })
+        let value = fitting(function.slot(slot), &latest.filled.value)?;
+        Some(SlotValue { pointer, value, from, turn, span: None, ..latest.filled.clone() })
     };
     open.filter_map(take).collect()
 }
 
+/// The value in the slot's type. Services tell numbers as texts, and the other way round.
+fn fitting(slot: &Slot, value: &Value) -> Option<Value> {
+    let value = match (slot.kind, value) {
+        (SlotKind::String, Value::Number(number)) => Value::from(number.to_string()),
+        (SlotKind::Integer | SlotKind::Number, Value::String(text)) => serde_json::from_str(text).ok()?,
+        _ => value.clone(),
+    };
+    let fits = match slot.kind {
+        SlotKind::String => value.is_string(),
+        SlotKind::Integer => value.is_i64() || value.is_u64(),
+        SlotKind::Number => value.is_number(),
+        SlotKind::Boolean => value.is_boolean(),
+        SlotKind::Any => true,
+    };
+    (fits && (slot.choices.is_empty() || slot.choices.contains(&value))).then_some(value)
+}
+
 fn holds_the_same(module: &Module, (id, slot): (FunctionId, SlotId), carried: &Carried) -> bool {
+    if let Some(shared) = &carried.shared {
+        let (function, slot) = (module.function(id), module.function(id).slot(slot));
+        let own = module.settings.slot(&function.name, &slot.path.to_string());
+        return own.is_some_and(|own| own.shared.as_ref() == Some(shared))
+            && fitting(slot, &carried.filled.value).is_some();
+    }
     let Some(other) = module.function_named(&carried.function).filter(|other| *other != id) else { return false };
     let slot = module.function(id).slot(slot);
     let Some(from) = module.function(other).slots.iter().find(|slot| slot.path.to_string() == carried.slot) else {

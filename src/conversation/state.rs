@@ -206,8 +206,11 @@ pub enum End {
 #[serde(deny_unknown_fields)]
 pub struct Carried {
     pub function: String,
-    /// The slot's path.
+    /// The slot's path, or the member of the result.
     pub slot: String,
+    /// The `shared` name of a member of the function's result; `None` for a slot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<String>,
     pub filled: SlotValue,
 }
 
@@ -338,10 +341,40 @@ impl State {
         self.forms.is_empty() && self.expects.is_none()
     }
 
+    /// The functions that others than this service called since the person last spoke.
+    pub fn called_since(&self) -> impl Iterator<Item = &str> {
+        let lines = self.lines.iter().rev().take_while(|line| line.who != Who::Person);
+        lines.filter(|line| line.who == Who::Called).filter_map(|line| line.text.split('(').next())
+    }
+
     /// Remembers a message; the oldest are dropped.
     pub fn note(&mut self, who: Who, text: impl Into<String>) {
         self.lines.push(Line { who, text: text.into(), is_unheard: false });
         keep_last(&mut self.lines, REMEMBERED_LINES);
+    }
+
+    /// Remembers what the result of a call says, as far as slots of other functions take it over.
+    pub fn learn(&mut self, module: &Module, function: &str, result: &Value) {
+        let Some(own) = module.settings.functions.get(function) else { return };
+        for (member, shared) in &own.shares {
+            let found = member.split('.').try_fold(result, |value, key| value.get(key));
+            let Some(value @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) = found else { continue };
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let filled = SlotValue {
+                pointer: String::new(),
+                value: value.clone(),
+                text: Some(text),
+                span: None,
+                recognizer: None,
+                from: Source::Carried,
+                turn: self.turn,
+                confidence: 1.0,
+                unread: None,
+            };
+            let (function, slot, shared) = (function.to_owned(), member.clone(), Some(shared.clone()));
+            self.carried.push(Carried { function, slot, shared, filled });
+        }
+        keep_last(&mut self.carried, REMEMBERED_VALUES);
     }
 
     /// Removes the form at this index and remembers how it ended; its values may be carried over.
@@ -395,6 +428,7 @@ impl Form {
         said.map(|filled| Carried {
             function: self.function.clone(),
             slot: SlotPath::of_pointer(&filled.pointer).to_string(),
+            shared: None,
             filled: filled.clone(),
         })
     }

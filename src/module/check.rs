@@ -478,6 +478,7 @@ pub(super) fn settings(
     settings.functions = resolved;
     changed(settings, functions, names, findings);
     declared::shared(settings, functions, findings);
+    declared::shares(settings, findings);
     overrides
 }
 

@@ -1,6 +1,6 @@
 //! What an author declares for conversations: wordings, rules, and what slots share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     Diagnostic, Function, Settings, Slot,
@@ -114,6 +114,23 @@ pub(super) fn shared(settings: &Settings, functions: &[Function], findings: &mut
             let (at, below) = (at.key(below), path.as_str());
             let at = at.key(below);
             findings.push(Diagnostic::error("conflicting-slots", SETTINGS_FILE, at.key("shared"), message));
+        }
+    }
+}
+
+/// Reports results that no slot takes over.
+pub(super) fn shares(settings: &Settings, findings: &mut Findings) {
+    let taken =
+        settings.functions.values().flat_map(|own| own.slots.values()).filter_map(|slot| slot.shared.as_deref());
+    let taken: HashSet<&str> = taken.collect();
+    let functions_at = Place::ROOT.key("functions");
+    for (name, own) in &settings.functions {
+        for (member, shared) in own.shares.iter().filter(|(_, shared)| !taken.contains(shared.as_str())) {
+            let message = format!("`{member}` has no effect: no slot has `shared = \"{shared}\"`");
+            let hint = findings.near(shared, taken.iter().copied());
+            let (at, below) = (functions_at.key(name), "shares");
+            let at = at.key(below);
+            findings.push(Diagnostic::warning("no-effect", SETTINGS_FILE, at.key(member), message).hint_if(hint));
         }
     }
 }

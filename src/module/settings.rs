@@ -417,6 +417,8 @@ pub struct FunctionSettings {
     pub replies: FunctionReplies,
     /// The members of its result that a person is told, `order.id`; all members if empty.
     pub result: Vec<String>,
+    /// Members of its result, `order.id`, with the `shared` name of the slots of other functions that take them over.
+    pub shares: BTreeMap<String, String>,
     pub rules: Vec<RuleSettings>,
     /// Where its calls are sent; if absent, the client makes them.
     pub endpoint: Option<EndpointSettings>,

@@ -51,6 +51,9 @@ pub fn acted(
         if deed.status == Status::Failed {
             failed.extend(called.get(place).cloned());
         } else {
+            if deed.status == Status::Done {
+                state.learn(&snapshot.module, &deed.function, &result(&deed).value());
+            }
             done.push(call);
         }
         told.push(deed);

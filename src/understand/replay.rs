@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::{
     assist::history::{Said, shortened},
     conversation::{End, Expects, State, Tenant, Who},
-    module::settings::StrategyName,
+    module::{Module, settings::StrategyName},
     shares::Kept,
     snapshot::Snapshot,
     text::is_blank,
@@ -139,7 +139,7 @@ impl Replays {
             let text = match said {
                 Said::Person(text) if is_understood_again(text) => text,
                 _ => {
-                    hear(&mut state, said);
+                    hear(&snapshot.module, &mut state, said);
                     continue;
                 }
             };
@@ -158,11 +158,13 @@ impl Replays {
             match understander.converse(snapshot, &state, &again).await {
                 Ok(_) if understander.is_out_of_fuel() => {
                     let mut state = State::new(&snapshot.module.name);
-                    history.iter().for_each(|said| hear(&mut state, said));
+                    catch_up(&snapshot.module, &mut state, history);
                     return Ok(Replayed { state, key: keys[history.len()], is_whole: false });
                 }
                 Ok(conversed) => state = conversed.state,
-                Err(TurnError::EmptyUtterance | TurnError::LongUtterance { .. }) => hear(&mut state, said),
+                Err(TurnError::EmptyUtterance | TurnError::LongUtterance { .. }) => {
+                    hear(&snapshot.module, &mut state, said);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -197,16 +199,16 @@ fn is_understood_again(text: &str) -> bool {
 
 /// Adds what others said since the last turn of a state, wherever it is kept: texts of an assistant, calls, and their
 /// results.
-pub fn catch_up(state: &mut State, meanwhile: &[Said]) {
-    meanwhile.iter().for_each(|said| hear(state, said));
+pub fn catch_up(module: &Module, state: &mut State, meanwhile: &[Said]) {
+    meanwhile.iter().for_each(|said| hear(module, state, said));
 }
 
 /// Adds a message that is not a turn.
-fn hear(state: &mut State, said: &Said) {
+fn hear(module: &Module, state: &mut State, said: &Said) {
     match said {
         Said::Person(text) => state.note(Who::Person, shortened(text)),
         Said::Tool(text) => {
-            undo(state, text);
+            result(module, state, text);
             state.note(Who::Tool, shortened(text));
         }
         Said::Assistant(text) => assistant(state, text.trim()),
@@ -214,13 +216,19 @@ fn hear(state: &mut State, said: &Said) {
     }
 }
 
-/// Forgets the only call of the turn if the person refused it: it was not done.
-fn undo(state: &mut State, text: &str) {
-    let result = CallResult { text: text.to_owned(), ..CallResult::default() };
+/// The result of the only call of the turn: what it says is remembered, and the call is forgotten if the person refused it.
+/// Of several calls, it is not known which one it belongs to.
+fn result(module: &Module, state: &mut State, text: &str) {
     let turn = state.turn;
     let mut called = state.finished.iter().filter(|end| end.end == End::Called && end.turn == turn);
-    if called.next().is_some() && called.next().is_none() && result.is_refused() {
+    let Some(function) = called.next().filter(|_| called.next().is_none()).map(|end| end.function.clone()) else {
+        return;
+    };
+    let result = CallResult { function: Some(function.clone()), text: text.to_owned(), ..CallResult::default() };
+    if result.is_refused() {
         state.last_call = None;
+    } else if result.failure().is_none() && state.called_since().all(|name| name == function) {
+        state.learn(module, &function, &result.value());
     }
 }
 
@@ -336,7 +344,15 @@ fn extended(key: &Key, said: &Said) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use crate::{conversation::Form, module::ModuleName, understand::replay::*};
+    use crate::{
+        conversation::Form,
+        module::{Limits, ModuleName, ad_hoc},
+        understand::replay::*,
+    };
+
+    fn module() -> Module {
+        ad_hoc(ModuleName::new("weather").unwrap(), &[], None, None, &Limits::default()).unwrap()
+    }
 
     fn asked(question: &str) -> State {
         let mut state = State::new(&ModuleName::new("weather").unwrap());
@@ -354,7 +370,7 @@ mod tests {
             [("Where?", true), (" Where?\n", true), ("Sure! Where?", true), ("Lovely day.", false), ("", true)]
         {
             let mut state = asked("Where?");
-            catch_up(&mut state, &[Said::Assistant(said.into())]);
+            catch_up(&module(), &mut state, &[Said::Assistant(said.into())]);
             assert_eq!(state.expects.is_some(), expects, "{said:?}");
             assert_eq!((state.lines.len(), state.forms.len()), (2, 1), "{said:?}");
             if !said.is_empty() {
@@ -380,7 +396,7 @@ mod tests {
         ] {
             let mut state = asked("Close account. Is that right?");
             state.expects = Some(Expects::Yes { function: "f".into() });
-            catch_up(&mut state, &meanwhile);
+            catch_up(&module(), &mut state, &meanwhile);
             believe(&mut state, &[vec![person()], meanwhile.clone()].concat());
             assert_eq!(state.awaits_consent(), counts, "{meanwhile:?}");
             assert_eq!(state.forms.len(), 1);
@@ -390,14 +406,14 @@ mod tests {
     #[test]
     fn a_call_ends_its_form_and_no_other() {
         let mut state = asked("Where?");
-        catch_up(&mut state, &[Said::Called("g({})".into()), Said::Tool("ok".into())]);
+        catch_up(&module(), &mut state, &[Said::Called("g({})".into()), Said::Tool("ok".into())]);
         assert_eq!((state.forms.len(), state.expects.is_some()), (1, true));
-        catch_up(&mut state, &[Said::Called("f({\"a\":1})".into())]);
+        catch_up(&module(), &mut state, &[Said::Called("f({\"a\":1})".into())]);
         assert_eq!((state.forms.len(), state.expects.is_some()), (0, false));
         assert_eq!(state.finished.len(), 1);
         // The same message again, as happens when we made the call ourselves.
         let lines = state.lines.len();
-        catch_up(&mut state, &[Said::Called("f({\"a\":1})".into())]);
+        catch_up(&module(), &mut state, &[Said::Called("f({\"a\":1})".into())]);
         assert_eq!((state.finished.len(), state.lines.len()), (1, lines));
     }
 

@@ -2,6 +2,7 @@
 
 mod policy;
 mod random;
+mod results;
 mod several;
 
 use std::{fs, sync::Arc};

@@ -106,7 +106,7 @@ impl AppState {
                     let message = format!("{error}: begin a new conversation, without `state`");
                     ApiError::fault(Fault::InvalidState, message).about("state")
                 })?;
-                understand::catch_up(&mut state, spoken.meanwhile);
+                understand::catch_up(&snapshot.module, &mut state, spoken.meanwhile);
                 let awaits_consent = state.awaits_consent();
                 let conversed = self.step(snapshot, state, request, is_named).await?;
                 // Our own calls are idempotent per state: a repeated request gets their results.
@@ -195,7 +195,7 @@ impl AppState {
             if session.age > self.conversations.tokens.confirm() {
                 record.state.withdraw_consent();
             }
-            understand::catch_up(&mut record.state, spoken.meanwhile);
+            understand::catch_up(&snapshot.module, &mut record.state, spoken.meanwhile);
             let mut conversed = self.step(snapshot, record.state, spoken.request, spoken.is_named).await?;
             let acts = self.acts(snapshot, spoken, &conversed, since);
             record.state = conversed.state.clone();

@@ -181,7 +181,9 @@ async fn attempt(
     };
     let mut record = Record::of(session.data.as_deref(), &snapshot.module)?;
     match &observation.heard {
-        Heard::Assistant(text) => understand::catch_up(&mut record.state, &[Said::Assistant(text.clone())]),
+        Heard::Assistant(text) => {
+            understand::catch_up(&snapshot.module, &mut record.state, &[Said::Assistant(text.clone())]);
+        }
         Heard::Person(request) => {
             let conversed = app.understander.converse(snapshot, &record.state, request).await;
             let Conversed { turn, state, .. } =

@@ -162,6 +162,7 @@ const SETTINGS: Expect = Expect::Table(&[
                 ]),
             ),
             ("result", Expect::Texts),
+            ("shares", Expect::Named(&Expect::Text)),
             ("endpoint", Expect::WordOr(&["openapi"], &ENDPOINT)),
             ("rules", Expect::Rules),
             ("sure", Expect::Share),
