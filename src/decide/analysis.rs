@@ -85,7 +85,7 @@ pub(crate) struct Pool<'a> {
     /// All functions if `None`.
     pub among: Option<&'a [FunctionId]>,
     pub expected: &'a Expected,
-    /// Candidates at most.
+    /// The most candidates that are found.
     pub limit: usize,
 }
 

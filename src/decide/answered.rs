@@ -16,7 +16,7 @@ use crate::{
     text::Span,
 };
 
-/// Words that an answer may have beside its values ("make it five").
+/// How many words an answer may have beside its values ("make it five").
 const BESIDE: usize = 1;
 
 /// The reading of the whole utterance as an answer for an expected function; `None` if the utterance says anything

@@ -55,8 +55,8 @@ pub(crate) fn whole_answer(
     let says_nothing = |word: &Span| is_empty_word(situation, *word);
     let own = own_words(module, function);
     let words: Vec<Span> = words.iter().filter(|word| core.overlaps(**word)).copied().collect();
-    // In a text without spaces, every filling of another slot is too easily wrong; elsewhere, only a weak filling of
-    // free text is.
+    // In a text without spaces, any filling of another slot may be wrong; in other texts, only free text with little
+    // confidence.
     let is_weak = |filling: &Filling| filling.anchor.is_none() && filling.confidence < EVEN;
     let is_other = |filling: &Filling| {
         filling.slot != slot && (is_weak(filling) || is_unspaced_language(language(module))) //
@@ -241,8 +241,8 @@ fn joints_without_spaces(text: &[char]) -> Vec<usize> {
     joints
 }
 
-/// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything,
-/// as the value of the only slot that was asked for, where that may be any words and has none.
+/// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything.
+/// It is the value of the only slot that was asked for, if that slot takes any words and is empty.
 pub(crate) fn part_of_answer(
     situation: &Situation<'_>,
     function: FunctionId,
@@ -285,8 +285,8 @@ pub(crate) fn part_of_answer(
 }
 
 /// "The Long Road, by Ann Reed", where an exemplar says "<title> by <author>": a part behind a comma that begins with
-/// the word that leads to just one of the slots that may be any words. An answer to a question of another kind may do
-/// so too: "it's for the bathroom mirror" to "what is the job number?"
+/// the word that leads to exactly one free-text slot. An answer to a question of another kind may do so too: "it's for
+/// the bathroom mirror" to "what is the job number?"
 pub(crate) fn led(
     situation: &Situation<'_>,
     function: &Function,
@@ -352,7 +352,7 @@ pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filli
     parts_of_list(situation, whole.span).into_iter().map(|span| Filling { span, ..whole }).collect()
 }
 
-/// Where an answer begins whose first word that says something is `first`: at its subject, and at its article.
+/// Where an answer begins if its first meaningful word is `first`: at its subject, and at its article.
 pub(super) fn beginning(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
     with_article(situation, words, with_subject(situation, words, first))
 }

@@ -45,9 +45,9 @@ pub(crate) struct Bars {
     pub(crate) misfit: f32,
     /// Score that a function gains for being expected. The odds of two functions double with every 0.03.
     pub(crate) expected: f32,
-    /// Score that a function gains for an exemplar that speaks in just this context.
+    /// Score that a function gains for an exemplar whose context is the present one.
     pub(crate) in_context: f32,
-    /// Below this probability by score, a candidate is not meant beside what was asked.
+    /// Below this probability by score, a candidate is not meant while something else was asked.
     pub(crate) in_scope_beside: f32,
     /// How far the parts' best scores, on average, must lie above the best score of the whole.
     ///
@@ -87,7 +87,7 @@ pub(crate) struct Bars {
     pub(crate) next_recognizer: f32,
     /// The share of `in_scope` below which it is sure that nothing is meant.
     pub(crate) surely_nothing: f32,
-    /// The probability from which on such a clause asks for another function.
+    /// The probability from which on an unread clause asks for another function.
     pub(crate) other_request: f32,
     /// How many words another slot's mark counts for: a value stands there, but it is not known which.
     pub(crate) other_mark: f32,

@@ -30,7 +30,7 @@ pub(super) fn within(situation: &Situation<'_>, id: FunctionId, fillings: &mut V
     if fillings.iter().all(is_guessed) || fillings.iter().any(|one| one.slot == slot && !is_guessed(one)) {
         return None;
     }
-    // A filling that the reader only guesses from remarks may be there for a better reason.
+    // If the reader guessed a remark outside of this clause, that guess may be right, and stays.
     let (guessed, mut others): (Vec<Filling>, Vec<Filling>) = fillings.iter().partition(|one| one.slot == slot);
     ablation::pass("remark.cut_sentence", &mut others, |others| cut_sentence(situation, others));
     let taken: Vec<Span> = others.iter().map(|one| one.span).collect();

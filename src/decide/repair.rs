@@ -33,9 +33,9 @@ pub(crate) struct Repaired {
 /// The utterance without what its speaker takes back, and without the words that take it back; `None` if nothing is
 /// taken back. Blanks replace both, so that spans stay valid.
 ///
-/// The last words replace a value of their own kind that a recognizer knows. Otherwise they replace the words from the
-/// one that begins as they do ("to Lisbon, no wait, to Porto"). Otherwise they replace as many words of a text, if no
-/// recognizer knows either.
+/// The last words replace a value of their own kind that a recognizer knows. Otherwise they replace the words from
+/// their own first word on, if that was said before ("to Lisbon, no wait, to Porto"). Otherwise they replace the same
+/// number of words, if no recognizer knows the old or the new ones.
 ///
 /// `is_own` is true of words in the module's own templates: "put a hold on <title>" corrects nothing.
 pub(crate) fn repaired(

@@ -103,7 +103,7 @@ impl<'a> Situation<'a> {
         &self.analysis.negations
     }
 
-    /// Of the whole utterance, best first.
+    /// The candidates of the whole utterance, best first.
     pub(crate) fn candidates(&self) -> &'a [Candidate] {
         &self.analysis.whole.candidates
     }

@@ -88,9 +88,9 @@ pub(super) fn holds_name(situation: &Situation<'_>, function: &Function, said: &
     })
 }
 
-/// What a recognizer found for another slot may be part of free text in three cases: the text is a reason; the find is
-/// a number in an address; or it stands in the middle of a part and no word leads to its slot: "Straße des 17. Juni
-/// 135".
+/// Free text may contain what a recognizer found for another slot in these cases: the find is a number, or a choice
+/// within a sentence; the text is a reason; or the find stands in the middle of a part and no word leads to its slot:
+/// "Straße des 17. Juni 135".
 fn may_hold(situation: &Situation<'_>, weighing: &Weighing<'_>, own: &Filling, one: &Filling) -> bool {
     let (utterance, span) = (situation.utterance(), own.span);
     let words = utterance.words();

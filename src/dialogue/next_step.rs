@@ -25,7 +25,7 @@ use crate::{
     text::Span,
 };
 
-/// After this many useless utterances in a row a person is offered: after the third, the sixth ...
+/// After this many useless utterances in a row a human is offered: after the third, the sixth ...
 const OFFER: u32 = 3;
 /// How many times in a row a text is said in the same words.
 const SAME_WORDS: u32 = 2;
@@ -37,7 +37,7 @@ pub(crate) struct Answer {
     pub pending: Option<Question>,
     /// The remark if no function is meant.
     pub remark: Option<String>,
-    /// The forms as they are now, those that are called first.
+    /// The forms as they are now; those that are called come first.
     pub frames: Vec<Frame>,
     pub notes: Vec<String>,
     /// The forms of the calls, in their order.
@@ -189,7 +189,7 @@ impl Turning<'_> {
         }
     }
 
-    /// Whether it is time to offer a person.
+    /// Whether it is time to offer a human.
     fn offers_person(&self, state: &State) -> bool {
         self.is_helpless() && state.helpless > 0 && state.helpless.is_multiple_of(OFFER)
     }

@@ -8,8 +8,7 @@
 //! | `replies.toml` | answers to yes-or-no questions ([`replies`]) |
 //! | `acts.toml` | dialogue acts ([`acts`]) |
 //! | `courtesy.toml` | phrases that give no value and ask for nothing, read in all languages at once ([`courtesy`]) |
-//! | `words.toml` | words that join requests, stand around answers, or are function words ([`words`]), and those of
-//! names ([`slots`]) |
+//! | `words.toml` | words between requests and around answers, function words ([`words`]), words of names ([`slots`]) |
 //! | `effects.toml` | verbs of functions that only read, and questions about what was done ([`effects`]) |
 //! | `sentences.toml` | the sentences of Uptake ([`sentences`]) |
 //! | `common.txt` | common words ([`common`]); empty for languages without spaces between words |

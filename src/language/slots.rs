@@ -37,7 +37,7 @@ pub struct OfSlots {
     pub periods: Vec<String>,
     /// Words which say that things are counted: "num".
     pub numbers: Vec<String>,
-    /// Persons that are counted: "people".
+    /// Words for people who are counted: "people".
     pub people: Vec<String>,
     /// Endings of slot names for a part of a person's name.
     pub given_names: Vec<String>,

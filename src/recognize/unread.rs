@@ -410,7 +410,7 @@ impl<'s> Borders<'s> {
                 Kind::Day | Kind::Moment => unit >= SHORTEST_OF_CALENDAR && linked.is_none(),
                 Kind::Hour => linked.is_none(),
                 Kind::Length => true,
-                // A unit that the slot counts in is converted.
+                // If the slot has a unit, the number was converted to it.
                 Kind::Number => value.reading.unit.is_none() && is_direct(linked),
                 Kind::Money | Kind::Percent => false,
             },

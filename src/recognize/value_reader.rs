@@ -25,7 +25,7 @@ use crate::{
 
 /// From this certainty on, another reading is hardly possible.
 const HARDLY_ANOTHER: Certainty = Certainty::Usual;
-/// From this certainty on, a number is a number rather than a word ("the white one").
+/// From this certainty on, a number word means a number, unlike the "one" of "the white one".
 const RATHER_A_NUMBER: Certainty = Certainty::Even;
 /// The most bytes of a text that is one value.
 const LONGEST: usize = 100;

@@ -55,7 +55,6 @@ pub(super) fn learn(
 
 /// See [`Knowledge::acts`](crate::decide::knowledge::Knowledge::acts). A function with the same sentences as `before`
 /// is not looked at again.
-/// looked at again.
 pub(super) fn acts(
     module: &Module,
     (sentences, vectors): (&[Sentence], &[Vec<f32>]),

@@ -22,7 +22,7 @@ mod tests;
 
 use reader::Reader;
 
-/// The confidence from which on a move may be acted on without a question. It lies between two steps of [`Certainty`],
+/// The confidence from which on a move may be acted on without a question. It lies between two steps of certainty,
 /// because the language packs give finer confidences than those.
 pub const ACTS: f32 = 0.75;
 

@@ -26,8 +26,7 @@ const QUOTES: [char; 11] = ['"', '“', '”', '„', '«', '»', '‹', '›', 
 /// large one".
 const BESIDE: Certainty = Certainty::Sure;
 
-/// The confidence of a move that must not be acted on by itself, from any confidence: a product with the bar lies below
-/// the bar.
+/// Lowers a confidence so that the move is not acted on by itself: any confidence times the bar lies below the bar.
 const fn not_to_be_acted_on(confidence: f32) -> f32 {
     confidence * ACTS
 }

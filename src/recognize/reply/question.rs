@@ -2,7 +2,7 @@
 
 use crate::{language::replies::Replies, text::words::words};
 
-/// What is known about the question. Without a question, nothing is: only yes and no answer then.
+/// What is known about the question. Without a question nothing is known, and only yes and no are answers.
 #[derive(Debug, Default)]
 pub(crate) struct Question {
     /// The words for its subject.
