@@ -1,5 +1,5 @@
-//! Modules ready to serve: prepared off to the side (everything that can fail), installed at once (nothing can fail),
-//! and pinned by each request for as long as it runs.
+//! Modules ready to serve. A module is prepared in the background (everything that can fail), installed at once
+//! (nothing can fail), and pinned by each request while the request runs.
 
 mod ad_hoc;
 mod calibration;
@@ -39,11 +39,11 @@ use failures::Failures;
 pub use calibration::Calibrate;
 pub use failures::Failure;
 
-/// One version of a module with everything compiled. Immutable; reads as the [`Knowledge`] that it owns.
+/// One version of a module with everything compiled. Immutable; it dereferences to the [`Knowledge`] that it owns.
 #[derive(Debug)]
 pub struct Snapshot {
     pub knowledge: Knowledge,
-    /// Of each function, by its index.
+    /// The data for model servers about each function, by its index.
     pub shown: Vec<Shown>,
 }
 
@@ -55,10 +55,11 @@ impl Deref for Snapshot {
     }
 }
 
-/// What model servers need of a function, whatever was said: made by `assist`, where it is first needed.
+/// What model servers need to know about a function, independent of the utterance: made by `assist`, when it is first
+/// needed.
 #[derive(Debug, Default)]
 pub struct Shown {
-    /// The tool for servers that refuse strict ones, and for all others.
+    /// The tool for servers that refuse strict tools, and the tool for all others.
     pub tools: [OnceLock<Tool>; 2],
     /// The words of its exemplars, folded.
     pub words: OnceLock<HashSet<String>>,
@@ -72,21 +73,21 @@ pub struct ModulesOptions {
     pub root: PathBuf,
     /// Where vectors are kept between starts.
     pub index: PathBuf,
-    /// Where versions of modules are kept that were changed over HTTP.
+    /// Where the versions of modules that were changed over HTTP are kept.
     pub history: PathBuf,
-    /// Look at the files at each request and take up what changed.
+    /// Look at the files at each request and load what changed.
     pub reload: bool,
-    /// Milliseconds that a request waits for a changed module; after that it is answered from the version before,
-    /// while the build goes on.
+    /// How many milliseconds a request waits for a changed module. After that it is answered from the version before,
+    /// while the build continues.
     pub reload_wait_ms: u64,
-    /// Milliseconds until a module is tried again that could not be built though nothing is wrong with its files. Each
-    /// further time waits twice as long, up to a minute.
+    /// Milliseconds until a module is tried again that could not be built although its files are correct. The wait
+    /// doubles each time, up to a minute.
     pub retry_ms: u64,
-    /// Milliseconds that the functions of a request may take to be compiled, the wait for others included.
+    /// Milliseconds that compiling the functions of a request may take, including the wait for other requests.
     pub ad_hoc_ms: u64,
-    /// Find out in the background, for each version of a module, how sure its own answers are.
+    /// Measure in the background, for each version of a module, how sure its own answers are.
     pub calibrate: bool,
-    /// Sets of functions that requests brought (`tools`), kept compiled.
+    /// How many sets of functions from requests (`tools`) are kept compiled.
     pub ad_hoc: usize,
     pub limits: Limits,
 }
@@ -108,7 +109,7 @@ impl Default for ModulesOptions {
     }
 }
 
-/// What a build did.
+/// The result of a build.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct BuildReport {
     pub module: String,
@@ -118,10 +119,10 @@ pub struct BuildReport {
     pub functions: usize,
     pub exemplars: usize,
     pub recognizers: usize,
-    /// Texts embedded now, and texts whose vectors were kept from before.
+    /// How many texts were embedded now, and how many had vectors from before.
     pub embedded: usize,
     pub reused: usize,
-    /// Names of functions that came, went, or changed since the version before.
+    /// Names of functions that were added, removed or changed since the version before.
     pub added: Vec<String>,
     pub removed: Vec<String>,
     pub changed: Vec<String>,
@@ -129,7 +130,7 @@ pub struct BuildReport {
     pub took_ms: f64,
 }
 
-/// Why a module could not be prepared; the one that served before still does.
+/// Why a module could not be prepared; the version before still serves.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
     #[error("there is no module `{0}`")]
@@ -144,19 +145,19 @@ pub enum PrepareError {
     Index { name: ModuleName, source: BuildError },
     #[error("module `{name}` could not be compiled: {reason}")]
     Compile { name: ModuleName, reason: String },
-    /// A panic, or the runtime going down.
+    /// A panic, or the runtime is shutting down.
     #[error("the build of module `{0}` was interrupted")]
     Interrupted(ModuleName),
-    /// The functions of a request took longer than they may.
+    /// Compiling the functions of a request took longer than allowed.
     #[error("compiling the functions of a request took longer than {limit_ms} ms (modules.ad_hoc_ms)")]
     Slow { limit_ms: u64 },
-    /// It failed a moment ago for a reason that may pass, and is tried again later.
+    /// It failed a moment ago for a reason that may pass, and will be tried again.
     #[error("module `{name}` cannot be built at the moment: {reason}")]
     Unavailable { name: ModuleName, reason: String },
 }
 
 impl PrepareError {
-    /// It is no fault of the module's author, and may pass by itself.
+    /// True if it is not the fault of the module's author, and may pass by itself.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         match self {
@@ -167,10 +168,10 @@ impl PrepareError {
     }
 }
 
-/// Told how far a build is: texts embedded so far, and in all.
+/// Called with the progress of a build: the number of texts embedded so far, and in all.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Send + Sync);
 
-/// For builds that nobody watches.
+/// Progress of a build that is not displayed.
 pub fn unwatched(_done: usize, _all: usize) {}
 
 /// A snapshot ready to be installed, with the state of the files that it was made from.
@@ -181,12 +182,12 @@ pub struct Prepared {
     stamp: module::Stamp,
 }
 
-/// What was learned before, and need not be learned again.
+/// What an earlier version learned, which need not be learned again.
 #[derive(Default)]
 struct Before<'a> {
-    /// Of the slots.
+    /// For the slots.
     slots: Option<&'a Snapshot>,
-    /// Of the functions.
+    /// For the functions.
     learned: Option<Arc<Snapshot>>,
 }
 
@@ -196,7 +197,7 @@ struct Served {
     stamp: module::Stamp,
 }
 
-/// All modules that serve. Cheap to clone; clones share.
+/// All modules that serve. Cheap to clone; clones share their content.
 #[derive(Clone)]
 pub struct Snapshots {
     shared: Arc<Shared>,
@@ -205,16 +206,16 @@ pub struct Snapshots {
 struct Shared {
     served: ArcSwap<BTreeMap<ModuleName, Arc<Served>>>,
     failures: Failures,
-    /// One build of a module at a time: an entry for each that is built or waits for that.
+    /// A lock for each module that is being built, or waits for a build: only one build of a module runs at a time.
     building: Mutex<BTreeMap<ModuleName, Arc<tokio::sync::Mutex<()>>>>,
     options: ModulesOptions,
     retrieve: RetrieveOptions,
     embedder: SharedEmbedder,
-    /// By language; embedded at the first build of a module that is measured with it.
+    /// By language; embedded at the first build of a module in that language.
     backgrounds: tokio::sync::Mutex<BTreeMap<&'static str, Arc<Background>>>,
     ad_hoc: AdHoc,
     calibrate: OnceLock<Arc<dyn Calibrate>>,
-    /// One module at a time is calibrated.
+    /// Held during a calibration: one module at a time is calibrated.
     calibrating: tokio::sync::Mutex<()>,
 }
 
@@ -237,8 +238,8 @@ impl Snapshots {
         }
     }
 
-    /// The names of the directories under the root that may be modules, sorted. Others have names that no route
-    /// reaches.
+    /// The names of the directories under the root that may be modules, sorted. Directories with other names are left
+    /// out, since no route reaches them.
     #[must_use]
     pub fn on_disk(&self) -> Vec<ModuleName> {
         let Ok(entries) = std::fs::read_dir(&self.shared.options.root) else { return Vec::new() };
@@ -267,7 +268,7 @@ impl Snapshots {
         if !directory.is_dir() {
             return Err(PrepareError::Unknown(name.clone()));
         }
-        // Taken first: a file that changes while it is being read makes the next look see a change again.
+        // Taken first: if a file changes while it is being read, the next look sees a change again.
         let stamp = module::stamp(&directory).map_err(|source| PrepareError::Load {
             name: name.clone(),
             source: LoadError::Io { path: directory.clone(), source },
@@ -302,7 +303,7 @@ impl Snapshots {
         Ok(Prepared { snapshot: Arc::new(snapshot), report, stamp })
     }
 
-    /// A module that lies on no disk, for one use: nothing keeps or serves it.
+    /// Builds a module that is not on disk, for one use: it is neither kept nor served.
     ///
     /// # Errors
     /// If it cannot be compiled, or the embedding fails.
@@ -311,8 +312,8 @@ impl Snapshots {
         Ok(self.index(parts, None, Before::default(), &unwatched).await?.0)
     }
 
-    /// What `module` would be in place of the one that serves under its name, whose work is used as far as it says the
-    /// same; nothing keeps or serves it.
+    /// Builds `module` in place of the one that serves under its name, reusing that one's work as far as the two are
+    /// equal. The result is neither kept nor served.
     ///
     /// # Errors
     /// If it cannot be compiled, or the embedding fails.
@@ -330,18 +331,18 @@ impl Snapshots {
         Ok(built.await?.0)
     }
 
-    /// Changes the files of a module while nobody builds it, and builds it then. Whatever is asked meanwhile is answered by
-    /// the version before, and sees all of the change or nothing.
+    /// Changes the files of a module while no build of it runs, and then builds it. Until then, requests are answered
+    /// by the version before; they see the whole change or nothing.
     ///
     /// # Errors
-    /// If `act` fails, which is to change nothing then. What becomes of the build is in the value.
+    /// If `act` fails, which must then change nothing. The result of the build is in the value.
     pub async fn change<T: Send + 'static, E: Send + 'static>(
         &self,
         name: &ModuleName,
         act: impl FnOnce() -> Result<T, E> + Send + 'static,
     ) -> Result<(T, Result<BuildReport, PrepareError>), Option<E>> {
         let (this, owned) = (self.clone(), name.clone());
-        // A task of its own: a client that leaves must not stop it half-way.
+        // A separate task: a client that disconnects must not stop it half-way.
         let changed = tokio::spawn(async move {
             let change = async {
                 let done = tokio::task::spawn_blocking(act).await.map_err(|_| None)?.map_err(Some)?;
@@ -352,19 +353,19 @@ impl Snapshots {
         changed.await.map_err(|_| None)?
     }
 
-    /// Where the versions of a module are kept that were made here.
+    /// The versions of the module that were made here.
     #[must_use]
     pub fn history(&self, name: &ModuleName) -> History {
         History::at(self.shared.options.history.join(name.as_str()))
     }
 
-    /// What a module may be at most.
+    /// The limits for a module.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.shared.options.limits
     }
 
-    /// Embeds and indexes what was compiled; `store` keeps the vectors.
+    /// Embeds and indexes a compiled module; `store` keeps the vectors.
     async fn index(
         &self,
         parts: Parts,
@@ -423,7 +424,7 @@ impl Snapshots {
         Ok((Snapshot { knowledge, shown }, indexed))
     }
 
-    /// What modules of this language are measured with.
+    /// The sentences about other things with which modules of this language are compared.
     async fn background(&self, language: &str) -> Result<Arc<Background>, BuildError> {
         let language = Background::language(language);
         let mut known = self.shared.backgrounds.lock().await;
@@ -438,7 +439,7 @@ impl Snapshots {
         Ok(background)
     }
 
-    /// Serves the prepared snapshot from the next request on; running requests finish on theirs.
+    /// Serves the prepared snapshot from the next request on; running requests keep theirs.
     pub fn install(&self, prepared: &Prepared) {
         let name = &prepared.snapshot.module.name;
         self.shared.failures.forget(name);
@@ -461,12 +462,12 @@ impl Snapshots {
 
     /// Waits until no other build of the module runs, and keeps others waiting until this one is done.
     async fn in_turn<T>(&self, name: &ModuleName, build: impl Future<Output = T>) -> T {
-        /// Takes the entry out when nobody needs it any more, also if the build is dropped.
+        /// Removes the entry when it is no longer needed, also if the build is dropped.
         struct Turn<'a>(&'a Shared, &'a ModuleName, Arc<tokio::sync::Mutex<()>>);
         impl Drop for Turn<'_> {
             fn drop(&mut self) {
                 let mut building = lock(&self.0.building);
-                // The map's and this one: others are only made under the lock.
+                // These two are the map's and this one: others are made only under the lock.
                 if Arc::strong_count(&self.2) == 2 {
                     building.remove(self.1);
                 }
@@ -507,20 +508,20 @@ impl Snapshots {
         });
     }
 
-    /// The module as it serves, for the whole of one request.
+    /// The module that serves now, for the whole of one request.
     #[must_use]
     pub fn get(&self, name: &ModuleName) -> Option<Arc<Snapshot>> {
         self.shared.served.load().get(name).map(|served| Arc::clone(&served.snapshot))
     }
 
-    /// [`Self::get`], after taking up what changed on disk since (if `reload` is on).
+    /// Like [`Self::get`], after loading what changed on disk since (if `reload` is on).
     ///
-    /// A module that is on disk and was not loaded yet is loaded, however long that takes; one whose directory is gone
-    /// is forgotten. A change that does not load is remembered in [`Self::failures`], and the version before goes on
-    /// serving, as it does while a build takes longer than `reload_wait_ms`.
+    /// A module that is on disk but not loaded yet is loaded, however long that takes. A module whose directory is gone
+    /// is forgotten. If a change cannot be loaded, this is remembered in [`Self::failures`], and the version before
+    /// continues to serve. It also serves while a build takes longer than `reload_wait_ms`.
     ///
     /// # Errors
-    /// Only where nothing serves under this name.
+    /// Only if no version serves under this name.
     pub async fn fresh(&self, name: &ModuleName) -> Result<Arc<Snapshot>, PrepareError> {
         let served = self.get(name);
         if let Some(snapshot) = &served
@@ -529,7 +530,7 @@ impl Snapshots {
             return Ok(Arc::clone(snapshot));
         }
         if !self.directory(name).is_dir() {
-            // Without the root nothing is known of any module: what serves goes on.
+            // Without the root directory, nothing is known about any module: the loaded modules continue to serve.
             if let Some(snapshot) = served.filter(|_| !self.shared.options.root.is_dir()) {
                 return Ok(snapshot);
             }
@@ -537,7 +538,7 @@ impl Snapshots {
             return Err(PrepareError::Unknown(name.clone()));
         }
         let (this, owned) = (self.clone(), name.clone());
-        // A task of its own: a client that leaves must not stop a build half-way.
+        // A separate task: a client that disconnects must not stop a build half-way.
         let build = tokio::spawn(async move {
             let build = async {
                 // Another request may have built it while this one waited.
@@ -547,7 +548,7 @@ impl Snapshots {
         });
         if let Some(before) = served {
             let wait = Duration::from_millis(self.shared.options.reload_wait_ms);
-            // Whatever became of the build, something serves.
+            // Whatever the result of the build, a version serves.
             let _ = tokio::time::timeout(wait, build).await;
             return Ok(self.get(name).unwrap_or(before));
         }
@@ -558,7 +559,7 @@ impl Snapshots {
         }
     }
 
-    /// True if what serves, or what failed last, was made from the files as they are now.
+    /// True if the version that serves, or the last failure, was made from the files as they are now.
     fn is_current(&self, name: &ModuleName) -> bool {
         let stamp = self.stamp(name);
         let is_served =
@@ -566,8 +567,8 @@ impl Snapshots {
         self.shared.failures.holds(name, stamp.as_ref()) || is_served()
     }
 
-    /// Tries again, for ever, what could not be built for a reason that may pass; and, as long as nothing serves, what
-    /// lies on disk and was never tried.
+    /// Tries again, for ever, to build modules that failed for a reason that may pass. As long as no module serves, it
+    /// also tries modules on disk that were never tried.
     pub async fn mend(&self) {
         loop {
             tokio::time::sleep(Duration::from_millis(self.shared.options.retry_ms.max(1))).await;
@@ -577,30 +578,30 @@ impl Snapshots {
                 due.extend(self.on_disk().into_iter().filter(|name| !known.contains_key(name)));
             }
             for name in due {
-                // What came of it is remembered, and in the log.
+                // The result is remembered and logged.
                 drop(self.fresh(&name).await);
             }
         }
     }
 
-    /// `None` if the directory cannot be looked at.
+    /// `None` if the directory cannot be read.
     fn stamp(&self, name: &ModuleName) -> Option<module::Stamp> {
         module::stamp(&self.directory(name)).ok()
     }
 
-    /// What keeps a module that is on disk from serving.
+    /// Why a module that is on disk does not serve.
     fn failure(&self, name: &ModuleName) -> PrepareError {
         self.shared.failures.error(name).unwrap_or_else(|| PrepareError::Unknown(name.clone()))
     }
 
-    /// Nothing serves, though there are modules, or nobody can tell whether there are any.
+    /// True if no module serves although there are modules on disk, or if the directory cannot be read.
     #[must_use]
     pub fn serves_nothing(&self) -> bool {
         let root = &self.shared.options.root;
         self.shared.served.load().is_empty() && (root.read_dir().is_err() || !self.on_disk().is_empty())
     }
 
-    /// Everything that serves, by name.
+    /// All modules that serve, by name.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<Snapshot>> {
         self.shared.served.load().values().map(|served| Arc::clone(&served.snapshot)).collect()
@@ -629,14 +630,14 @@ impl Snapshots {
     }
 }
 
-/// Vectors of a module that is built beside the one that serves: with those of that one, and gone in the end.
+/// A temporary copy of the vectors of a module that is built beside the one that serves.
 struct Beside {
     directory: PathBuf,
     store: PathBuf,
 }
 
 impl Beside {
-    /// Where no place can be had, everything is embedded anew.
+    /// If no directory can be made, everything is embedded again.
     fn of(index: &Path, name: &ModuleName) -> Self {
         let directory = index.join(format!(".beside-{}", uuid::Uuid::new_v4().simple()));
         let file = format!("{name}.vectors");
@@ -644,7 +645,7 @@ impl Beside {
         if std::fs::create_dir_all(&directory).is_ok() {
             for kind in ["vectors", "labels.vectors", "slots.vectors"] {
                 let kept = Path::new(&file).with_extension(kind);
-                // Absent before the first build.
+                // This file does not exist before the first build.
                 drop(std::fs::copy(index.join(&kept), directory.join(&kept)));
             }
         }

@@ -1,4 +1,4 @@
-//! Everything that is known of an utterance before anything is decided.
+//! Everything that is known about an utterance before anything is decided.
 
 use std::{cell::OnceCell, collections::HashSet, sync::Arc};
 
@@ -25,35 +25,35 @@ use crate::{
     text::{Span, Utterance, fuel},
 };
 
-/// Times that somebody may correct themselves in one utterance.
+/// The most self-corrections that are read in one utterance.
 const MOST_REPAIRS: usize = 4;
-/// Places in one utterance at which something is recognized: far more than a person names, and little enough that
-/// whatever compares them all with each other stays cheap.
+/// The most places of one utterance at which something is recognized: far more than a person names, and few enough that
+/// comparing all of them with each other stays cheap.
 const MOST_PLACES: usize = 256;
 
-/// Things that are ruled out in one utterance. Of more, nobody can say what is left.
+/// The most things that are ruled out in one utterance. Beyond that, it is not clear what remains.
 const MOST_NEGATIONS: usize = 64;
 
-/// One utterance, analysed once: whatever looks at the utterance afterwards, in a turn or in a conversation, reads
-/// this. Immutable. Spans count characters of the whole utterance, also in a view of a part ([`Self::within`]).
+/// One utterance, analysed once: every later step of a turn or of a conversation reads this. Immutable. Spans count
+/// characters of the whole utterance, also in a view of a part ([`Self::within`]).
 #[derive(Debug, Clone)]
 pub(crate) struct Analysis {
     pub utterance: Utterance,
-    /// The moment in which "tomorrow" is read.
+    /// The moment from which "tomorrow" is computed.
     pub now: jiff::Zoned,
     pub mentions: Vec<Mention>,
-    /// More was recognized than anybody says at once: it is text, of which nothing is a mention.
+    /// More was recognized than a person says at once: the utterance is plain text, and `mentions` is empty.
     pub is_crowded: bool,
     pub negations: Vec<Negation>,
-    /// What it does to a conversation, beside giving values.
+    /// What the utterance does to a conversation, besides giving values.
     pub acts: Moves,
-    /// What it says to a yes-or-no question, read without the question.
+    /// What the utterance says to a yes-or-no question, read without the question.
     pub reply: Reply,
     pub whole: Part,
-    /// The clauses into which it falls, in order; empty unless there are several. One may be a request, a part of one,
-    /// or mean nothing.
+    /// The clauses of the utterance, in order; empty unless there are several. A clause may be a request, a part of
+    /// one, or mean nothing.
     pub clauses: Vec<Part>,
-    /// What stands beside the dialogue acts or beside what is refused, where a conversation may need it alone.
+    /// The words besides the dialogue acts, or besides what is refused, where a conversation may need them alone.
     pub rest: Option<Part>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Analysis {
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     pub span: Span,
-    /// How it is joined to the clause before; `None` for the first clause, and for what is no clause.
+    /// How it is joined to the clause before; `None` for the first clause, and for a part that is not a clause.
     pub joined: Option<Strength>,
     pub vectors: Vectors,
     /// Best first.
@@ -79,18 +79,18 @@ pub(crate) struct Vectors {
     pub words: Option<Arc<Words>>,
 }
 
-/// What is looked through for what may be meant.
+/// The functions among which the meant one is looked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Pool<'a> {
     /// All functions if `None`.
     pub among: Option<&'a [FunctionId]>,
     pub expected: &'a Expected,
-    /// Candidates at most.
+    /// The most candidates that are found.
     pub limit: usize,
 }
 
 impl Analysis {
-    /// What the words alone tell: nothing is embedded, and no function is looked for.
+    /// What the words alone say: nothing is embedded, and no function is looked for.
     pub(crate) fn recognized(knowledge: &Knowledge, utterance: Utterance, now: jiff::Zoned) -> Self {
         let language = knowledge.module.language();
         let context = Context { now: now.clone() };
@@ -158,8 +158,8 @@ impl Analysis {
         }
     }
 
-    /// What was said and found in one part of the utterance, as if nothing else had been said. Of the clauses, those
-    /// that lie in the part.
+    /// What was said and found in one part of the utterance, as if nothing else had been said. Of the clauses, only
+    /// those inside the part stay.
     pub(crate) fn within(&self, part: &Part) -> Self {
         fuel::spend(self.mentions.len());
         let inside: Vec<Part> = self.clauses.iter().filter(|clause| part.span.contains(clause.span)).cloned().collect();
@@ -212,7 +212,8 @@ pub(crate) fn candidates(
     let search = |limit, among: Option<&[FunctionId]>| knowledge.index.search_without(&query, limit, among, &silent);
     let mut candidates = search(limit.max(ALL), among);
     let learned = Learned::new(&knowledge.head, module.functions.len(), &vectors.symmetric, &utterance.meant(span));
-    // What was asked about is looked at, however little the words say of it, and so is what exemplars teach.
+    // Functions that were asked about are considered, however little the words say about them. So are functions that
+    // exemplars teach.
     let mut unseen = expected.unseen(&candidates, among);
     let is_new = |function: &FunctionId, known: &[FunctionId]| {
         let is_candidate = candidates.iter().any(|candidate| candidate.function == *function);

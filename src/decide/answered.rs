@@ -1,4 +1,4 @@
-//! Whether an utterance is nothing but the answer to what was asked.
+//! Whether an utterance is only the answer to what was asked.
 
 use crate::{
     ablation,
@@ -16,14 +16,15 @@ use crate::{
     text::Span,
 };
 
-/// Words that an answer may have beside its values ("make it five").
+/// How many words an answer may have beside its values ("make it five").
 const BESIDE: usize = 1;
 
-/// The expected function that the whole utterance answers for, read as such; `None` if it says anything else.
+/// The reading of the whole utterance as an answer for an expected function; `None` if the utterance says anything
+/// else.
 ///
-/// It must give a value of an expected slot (of any slot, if only a function is expected) that a recognizer knows, and
-/// beside values nothing but words of the function's own exemplars and slots, or such as say nothing. A slot that may
-/// be any words is answered by a few words that no function is likely meant by.
+/// It must give a value of an expected slot (of any slot, if only a function is expected) that a recognizer knows.
+/// Beside values it may have only words of the function's own exemplars and slots, and empty words. A slot of free text
+/// is answered by a few words that probably mean no function.
 pub(crate) fn answered<'a>(situation: &Situation<'a>) -> Option<Reading<'a>> {
     let module = &situation.knowledge.module;
     situation.expected.functions().iter().find_map(|function| {
@@ -55,7 +56,7 @@ pub(crate) fn answered<'a>(situation: &Situation<'a>) -> Option<Reading<'a>> {
     })
 }
 
-/// True if a word belongs to no value and could: it is none of the function's own, and no empty one.
+/// True if a word says something but belongs to no value and is not one of the function's own words.
 pub(crate) fn leaves_words(situation: &Situation<'_>, reading: &Reading<'_>) -> bool {
     let module = &situation.knowledge.module;
     let covered = reading.account(situation);
@@ -73,7 +74,7 @@ pub(crate) fn leaves_words(situation: &Situation<'_>, reading: &Reading<'_>) -> 
     !situation.utterance().words().iter().all(is_plain)
 }
 
-/// True if a slot that was asked for has no value; of no such slot, if a required one has none.
+/// True if a slot that was asked for has no value. If no slot was asked for: if a required slot has no value.
 pub(crate) fn lacks_values(situation: &Situation<'_>, reading: &Reading<'_>) -> bool {
     let definition = situation.knowledge.module.function(reading.function);
     let expected = situation.expected.slots_of(reading.function);

@@ -37,7 +37,7 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
             places.insert(pointer, index);
         }
     }
-    // Each part is one of what was named once.
+    // Each part is an item with the same head, which was named once.
     if let Some(split) = split {
         let head = &said[split.head];
         for item in 1..split.parts.len() {
@@ -54,8 +54,8 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
     }
 }
 
-/// Which item of its array each value belongs to; 0 for values outside arrays, `None` for a number that counts nothing
-/// known.
+/// Which item of its array each value belongs to; 0 for values outside arrays, `None` for a number that counts no known
+/// item.
 ///
 /// In an array of scalars every value is an item. In an array of objects one slot is the head (the first required one:
 /// a dish's name, rather than its quantity): each of its values is an item, and every other value joins the head on the
@@ -97,7 +97,7 @@ impl Heads {
         Self(heads)
     }
 
-    /// The items that the values of a slot, at these places, belong to.
+    /// The items to which the values of a slot, at these places, belong.
     fn items_of(&self, function: &Function, (head, slot): (SlotId, SlotId), spans: &[Span]) -> Vec<Option<usize>> {
         let definition = function.slot(slot);
         let is_list = is_list_of_item(&definition.path);
@@ -122,8 +122,8 @@ impl Heads {
         behind.checked_sub(1).map(|at| self.0[at].1)
     }
 
-    /// The item whose head is nearest, and how far that is. What an item has several of follows it: "pizza with cheese
-    /// and olives and three cokes".
+    /// The item whose head is nearest, and its distance. Entries of a list within an item follow the item's head:
+    /// "pizza with cheese and olives and three cokes".
     fn nearest(&self, own: Span, is_list: bool) -> (usize, usize) {
         fuel::spend(1);
         let behind = self.0.partition_point(|(head, _)| head.start < own.start);
@@ -143,7 +143,7 @@ impl Heads {
         self.0.len() > 1 && first < self.0.first().map(|(head, _)| head.start)
     }
 
-    /// Of each number the item whose head is behind it, with no other number between.
+    /// For each number, the item whose head follows it with no other number between.
     fn counted(&self, numbers: &[Span]) -> Vec<Option<usize>> {
         let mut sorted = numbers.to_vec();
         sorted.sort();
@@ -156,7 +156,7 @@ impl Heads {
         numbers.iter().map(behind).collect()
     }
 
-    /// Of each number the nearest item; of several numbers for one item, the nearest counts it.
+    /// For each number, the nearest item. If several numbers are nearest to one item, the nearest of them counts it.
     fn counted_nearby(&self, numbers: &[Span], is_list: bool) -> Vec<Option<usize>> {
         let found: Vec<(usize, usize)> = numbers.iter().map(|number| self.nearest(*number, is_list)).collect();
         let mut nearest: FxHashMap<usize, usize> = FxHashMap::default();
@@ -195,7 +195,7 @@ fn array_of(path: &SlotPath) -> Option<&[Step]> {
     path.0.iter().position(|step| *step == Step::Each).map(|at| &path.0[..=at])
 }
 
-/// True for a list within each item of an array.
+/// True for a list within an item of an array.
 fn is_list_of_item(path: &SlotPath) -> bool {
     path.0.iter().filter(|step| **step == Step::Each).count() > 1
 }
@@ -217,7 +217,7 @@ fn put(root: &mut Value, path: &SlotPath, item: usize, value: Value) -> Option<S
                     *place = Value::Array(Vec::new());
                 }
                 let items = place.as_array_mut()?;
-                // Values of an inner array all go on, one after the other.
+                // The values of an inner array are appended one after the other.
                 let number = if outermost {
                     item
                 } else if last {
@@ -267,7 +267,7 @@ mod tests {
         (module, id)
     }
 
-    /// Each value is said where its words stand in the sentence.
+    /// The span of each value is where its words stand in the sentence.
     fn nested(sentence: &str, values: &[(&str, &str, Value)]) -> Value {
         let (module, id) = order_food(&json!({}));
         let function = module.function(id);

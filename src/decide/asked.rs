@@ -1,4 +1,4 @@
-//! What an utterance says of the slots that were just asked for, before it is read as a whole.
+//! What an utterance says about the slots that were just asked for, before it is read as a whole.
 
 use std::collections::BTreeSet;
 
@@ -21,17 +21,18 @@ use crate::{
     text::{Span, Utterance, fold, is_unspaced},
 };
 
-/// Words of an answer that is free text, at most.
+/// The most words in an answer that is free text.
 const SHORT: usize = 5;
-/// Words of a whole utterance that is one value, at most.
+/// The most words in a whole utterance that is one value.
 const LONG: usize = 12;
-/// Words of a value, at most, that a sentence of its own may follow.
+/// The most words in a value that another sentence may follow.
 const FEW: usize = 4;
-/// Words before a value that may name its slot.
+/// How many words before a value are searched for the name of its slot.
 const BEFORE: usize = 12;
 
-/// The whole utterance, but for empty talk around it, as the value of the only slot that was asked for: where that may
-/// be any words, no recognizer found anything, and what is read leaves some words unaccounted for.
+/// The whole utterance, without empty talk around it, as the value of the only slot that was asked for. The slot must
+/// take any words and no recognizer may have found a value; some words must be left that the other reading does not
+/// account for.
 pub(crate) fn whole_answer(
     situation: &Situation<'_>,
     function: FunctionId,
@@ -43,7 +44,7 @@ pub(crate) fn whole_answer(
     let definition = module.function(function).slot(slot);
     let is_list = |id: &RecognizerId| matches!(module.recognizer(*id).kind, RecognizerKind::List(_));
     let core = core(situation, function, awaited);
-    // A number alone is said of a slot of numbers, whatever its recognizers want around it.
+    // A number alone fills a slot of numbers, even if the slot's recognizers demand other words around it.
     let is_number = || situation.utterance().slice(core).trim().parse::<f64>().is_ok();
     let is_open = match definition.kind {
         SlotKind::String | SlotKind::Any => definition.choices.is_empty() && definition.recognizers.iter().all(is_list),
@@ -54,7 +55,8 @@ pub(crate) fn whole_answer(
     let says_nothing = |word: &Span| is_empty_word(situation, *word);
     let own = own_words(module, function);
     let words: Vec<Span> = words.iter().filter(|word| core.overlaps(**word)).copied().collect();
-    // Without spaces, what any slot could be is taken for one that nobody asked for all too easily; so are any words.
+    // In a text without spaces, any filling of another slot may be wrong; in other texts, only free text with little
+    // confidence.
     let is_weak = |filling: &Filling| filling.anchor.is_none() && filling.confidence < EVEN;
     let is_other = |filling: &Filling| {
         filling.slot != slot && (is_weak(filling) || is_unspaced_language(language(module))) //
@@ -82,7 +84,7 @@ pub(crate) fn whole_answer(
     Some(Filling::by(Rule::Answer, slot, span))
 }
 
-/// True if the reader found what was asked for and leaves no word that says something.
+/// True if the reader found what was asked for and every other word is empty.
 pub(crate) fn is_answered_by(
     situation: &Situation<'_>,
     function: FunctionId,
@@ -116,9 +118,9 @@ fn is_empty_word(situation: &Situation<'_>, word: Span) -> bool {
         && !ablation::holds("asked.name_says_something", is_name)
 }
 
-/// "Two front tyres and a bottle of screenwash" to "which part?": the items of an answer about a list, each with its
-/// name, where that may be any words, and with what recognizers found for its other slots. Nothing if the items have
-/// names already, without their counts.
+/// "Two front tyres and a bottle of screenwash" to "which part?": the items of an answer about a list. Each item has
+/// its name, where that may be any words, and the values that recognizers found for its other slots. Empty if the items
+/// already have names without their counts.
 pub(crate) fn counted_items(
     situation: &Situation<'_>,
     function: &Function,
@@ -174,7 +176,7 @@ pub(crate) fn counted_items(
     if filled.iter().any(|one| one.slot == head) && filled.len() > 1 { filled } else { Vec::new() }
 }
 
-/// What commas and conjunctions part.
+/// The parts between commas and conjunctions.
 pub(super) fn parts_of_list(situation: &Situation<'_>, within: Span) -> Vec<Span> {
     let (utterance, code) = (situation.utterance(), language(&situation.knowledge.module));
     if is_unspaced_language(code) {
@@ -215,8 +217,8 @@ fn parts_without_spaces(utterance: &Utterance, within: Span) -> Vec<Span> {
     parts
 }
 
-/// "チリとペルー": where a list without spaces is parted, as places of と. It parts words of which one at least is not all
-/// hiragana, or that end as names do.
+/// "チリとペルー": the places of と at which a list without spaces is divided. At least one of the two neighbours must
+/// not be all hiragana, or must end as names do.
 fn joints_without_spaces(text: &[char]) -> Vec<usize> {
     let is_hiragana = |c: char| ('ぁ'..='ゖ').contains(&c);
     let ends_as_name = |at: usize| {
@@ -239,8 +241,8 @@ fn joints_without_spaces(text: &[char]) -> Vec<usize> {
     joints
 }
 
-/// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything,
-/// as the value of the only slot that was asked for, where that may be any words and has none.
+/// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything.
+/// It is the value of the only slot that was asked for, if that slot takes any words and is empty.
 pub(crate) fn part_of_answer(
     situation: &Situation<'_>,
     function: FunctionId,
@@ -283,8 +285,8 @@ pub(crate) fn part_of_answer(
 }
 
 /// "The Long Road, by Ann Reed", where an exemplar says "<title> by <author>": a part behind a comma that begins with
-/// the word that leads to just one of the slots that may be any words. So does an answer where something of another
-/// kind was asked for: "it's for the bathroom mirror" to "what is the job number?"
+/// the word that leads to exactly one free-text slot. An answer to a question of another kind may do so too: "it's for
+/// the bathroom mirror" to "what is the job number?"
 pub(crate) fn led(
     situation: &Situation<'_>,
     function: &Function,
@@ -342,7 +344,7 @@ pub(crate) fn is_list_of_texts(slot: &Slot) -> bool {
     slot.path.0.last() == Some(&Step::Each) && slot.kind == SlotKind::String && slot.choices.is_empty()
 }
 
-/// A value of a list of texts as its items, which commas and conjunctions part: "Chile, Peru and Bolivia".
+/// The items of a value of a list of texts, which commas and conjunctions divide: "Chile, Peru and Bolivia".
 pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filling) -> Vec<Filling> {
     if !is_list_of_texts(function.slot(whole.slot)) {
         return vec![whole];
@@ -350,8 +352,7 @@ pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filli
     parts_of_list(situation, whole.span).into_iter().map(|span| Filling { span, ..whole }).collect()
 }
 
-/// Where an answer begins of which `first` is the first word that says something: with its subject, and with its
-/// article.
+/// Where an answer begins if its first meaningful word is `first`: at its subject, and at its article.
 pub(super) fn beginning(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
     with_article(situation, words, with_subject(situation, words, first))
 }
@@ -383,8 +384,8 @@ fn with_article(situation: &Situation<'_>, words: &[Span], first: Span) -> Span 
     if is_longer { Span::new(before.start, first.end) } else { first }
 }
 
-/// Where a value ends that begins with `first`: before a comma behind which another slot is filled, or, behind a few
-/// words, a sentence of its own begins ("Rex, he is a terrier").
+/// The end of a value that begins with `first`. It ends before a comma behind which another slot is filled. It also
+/// ends, after a few words, before a comma behind which a new sentence begins ("Rex, he is a terrier").
 pub(crate) fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span, fillings: &[Filling]) -> usize {
     let (utterance, language) = (situation.utterance(), language(&situation.knowledge.module));
     let words: Vec<Span> = utterance.words().iter().filter(|word| word.start >= first.start).copied().collect();
@@ -408,8 +409,8 @@ pub(crate) fn is_empty_talk(situation: &Situation<'_>, filling: &Filling) -> boo
     situation.utterance().words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
 }
 
-/// True of words that stand for a value without saying one: "something", "a parcel" of a slot `parcel`, "the address"
-/// of a slot `address.city`, "it", "no".
+/// True of words that refer to a value without stating it: "something", "a parcel" of a slot `parcel`, "the address" of
+/// a slot `address.city`, "it", "no".
 pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
     let code = language(&situation.knowledge.module);
     let names = function.slot(slot).path.keys();
@@ -440,7 +441,7 @@ fn is_title(situation: &Situation<'_>, span: Span) -> bool {
     next.is_some_and(is_name) && said.all(|word| words.is_title(&utterance.folded_in(*word)))
 }
 
-/// True of the yes or no before what else is said: "Yes. I wear a nine".
+/// True of a yes or no before the rest of an answer: "Yes. I wear a nine".
 pub(crate) fn is_answer_word(situation: &Situation<'_>, word: Span) -> bool {
     let reply = situation.analysis.reply;
     matches!(reply.answer, YesNo::Affirmative | YesNo::Negative)
@@ -451,7 +452,7 @@ pub(crate) fn is_short(situation: &Situation<'_>, function: FunctionId, slots: &
     around::words_in(situation.utterance(), core(situation, function, slots)) <= SHORT
 }
 
-/// The part of the utterance that is not only said around an answer for these slots.
+/// The part of the utterance that remains without the usual phrases around an answer for these slots.
 pub(crate) fn core(situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> Span {
     let reply = situation.analysis.reply;
     match reply.rest.filter(|_| reply.answer == YesNo::Affirmative) {
@@ -483,8 +484,8 @@ pub(crate) fn names(situation: &Situation<'_>, function: FunctionId, slots: &[Sl
     slots.iter().any(|slot| words_of(definition.slot(*slot).label()).iter().any(|word| said.contains(&word.as_str())))
 }
 
-/// The slots of the function that were asked for; none if the utterance is a yes, a no or a question in return, which
-/// are no values.
+/// The slots of the function that were asked for. None if the utterance is a yes, a no or a question in return: these
+/// are not values.
 pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<SlotId> {
     let slots = situation.expected.slots_of(function);
     if slots.is_empty() {
@@ -503,7 +504,7 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
     slots.into_iter().filter(|slot| !ablation::holds("asked.said_of_others", is_of_others(*slot))).collect()
 }
 
-/// True of a yes or a no alone, and of a question in return: no words of it are a value.
+/// True of a yes or a no alone, and of a question in return: they contain no value.
 pub(crate) fn is_no_value(situation: &Situation<'_>) -> bool {
     let text = situation.utterance().text().trim();
     let reply = yes_no::read(language(&situation.knowledge.module), None, text);
@@ -514,15 +515,15 @@ pub(crate) fn is_no_value(situation: &Situation<'_>) -> bool {
     is_reply || is_polite_question(language(&situation.knowledge.module), text)
 }
 
-/// True of a question whose words say that it is one, with or without a question mark.
+/// True of a question whose words show that it is one, with or without a question mark.
 pub(crate) fn is_polite_question(language: &str, text: &str) -> bool {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '。' | '？' | '?'));
     let endings = Language::of(language).map_or(&[][..], |language| &language.words.question_endings);
     ablation::holds("asked.polite_question", endings.iter().any(|ending| text.ends_with(ending)))
 }
 
-/// True of a slot whose recognizers found nothing, where all that was said was found by those of other slots: "42" is
-/// no kind of shoe.
+/// True of a slot whose recognizers found nothing while recognizers of other slots found all that was said: "42" is not
+/// a kind of shoe.
 fn is_said_of_others(situation: &Situation<'_>, function: FunctionId, slot: SlotId) -> bool {
     let definition = situation.knowledge.module.function(function);
     let finds = |slot: &Slot, mention: &Mention| slot.recognizers.contains(&mention.recognizer);
@@ -547,8 +548,8 @@ fn is_said_of_others(situation: &Situation<'_>, function: FunctionId, slot: Slot
     words.all(is_other)
 }
 
-/// True if the words right before `span` are the slot's name, or the part of it that tells it from its rivals, with
-/// nothing but empty words between: "the size is 9", "from the joint account".
+/// True if the words right before `span` are the slot's name, or the part of the name that distinguishes the slot from
+/// its rivals, with nothing but empty words between: "the size is 9", "from the joint account".
 pub(crate) fn is_named_before(
     situation: &Situation<'_>,
     function: &Function,
@@ -563,7 +564,7 @@ pub(crate) fn is_named_before(
     let end = words.partition_point(|word| word.end <= span.start);
     let near = &words[end.saturating_sub(BEFORE)..end];
     let mut before: Vec<String> = near.iter().map(|word| situation.utterance().folded_in(*word)).collect();
-    // "Two adults and six": what stands before a conjunction names nothing behind it.
+    // "Two adults and six": words before a conjunction do not name what stands behind it.
     let joints = &Language::or_english(language).words.joints;
     let is_passed = |word: &String| !name.contains(word) && !joints.conjunctions.contains(word);
     while before.last().is_some_and(|word| is_passed(word) && yes_no::says_nothing(language, word)) {
@@ -572,7 +573,7 @@ pub(crate) fn is_named_before(
     !name.is_empty() && (before.ends_with(&name) || !own.is_empty() && before.ends_with(&own))
 }
 
-/// True if the word right behind `span` is one of the slot's name, and of no rival's: "a 3 star hotel".
+/// True if the word right behind `span` belongs to the slot's name and to no rival's name: "a 3 star hotel".
 pub(crate) fn is_named_behind(
     situation: &Situation<'_>,
     function: &Function,
@@ -599,7 +600,7 @@ pub(crate) fn is_told_beside(situation: &Situation<'_>, function: &Function, slo
         || limits::of_slot(situation.said(), function.slot(slot), number).is_some()
 }
 
-/// True if the dimension that the slot's name has is said right behind `span` and its unit: "45 cm wide" of a width.
+/// True if the dimension in the slot's name is said right behind `span` and its unit: "45 cm wide" for a width.
 pub(crate) fn is_dimension_of(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
     let languages = Language::and_english(language(&situation.knowledge.module));
     let mut said = words_behind(situation, span);
@@ -610,7 +611,7 @@ pub(crate) fn is_dimension_of(situation: &Situation<'_>, function: &Function, sl
     dimensions.any(|words| words.contains(&next) && name.iter().any(|word| words.contains(word)))
 }
 
-/// A unit stands behind the number, or is written as one with it: "3 kg", "3kg".
+/// A unit stands behind the number, or is written together with it: "3 kg", "3kg".
 pub(crate) fn has_unit(situation: &Situation<'_>, number: Span) -> bool {
     let languages = Language::and_english(language(&situation.knowledge.module));
     let joined = Span::new(number.end, number.end + 1);
@@ -628,7 +629,7 @@ fn is_unit(languages: [&Language; 2], word: &str) -> bool {
     languages.iter().any(|language| language.units(word).next().is_some())
 }
 
-/// The words of the slot's name that no rival has in its.
+/// The words of the slot's name that no rival has in its name.
 fn own_name(function: &Function, slot: SlotId, rivals: &[SlotId]) -> Vec<String> {
     let rivals = rivals.iter().filter(|rival| **rival != slot);
     let others: Vec<String> = rivals.flat_map(|rival| words_of(function.slot(*rival).label())).collect();

@@ -1,6 +1,6 @@
-//! Where one value ends and the next begins, where a template has nothing but a comma between their slots, or nothing at
-//! all: no word of the author's says so. Which of the ways to part them is meant is for the evidence of each value to say
-//! (`candidates`), and how sure that is, is the share of that way among all.
+//! Where one value ends and the next begins, if a template has only a comma or nothing at all between their slots, so
+//! no word of the author separates them. The evidence of each value decides which division is meant (`candidates`). The
+//! confidence is the share of that division among all.
 
 use super::{
     candidates::Weighing,
@@ -19,10 +19,10 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// Places where one value may end, at most; of more ways nothing is known.
+/// The most places where one value may end. With more, no division is chosen.
 const MOST_PLACES: usize = 32;
 
-/// The values of the template with the borders for which most speaks, and of several readings of it the likeliest.
+/// The values of the template with the best supported borders; of several readings of the template, the likeliest.
 pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, said: &mut Said) {
     let language = Language::or_english(situation.knowledge.module.language());
     let utterance = situation.utterance();
@@ -38,7 +38,7 @@ pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, said: &
         .collect();
     let free = |fillings: &[Filling]| fillings.iter().filter(|one| one.anchor.is_none()).count();
     let most = ways.iter().map(|way| free(way)).max().unwrap_or_default();
-    // Each value of a way with few counts for more, or else a way is the less likely the more values it has.
+    // Each value counts for more in a way with few values. Otherwise a way would be less likely the more values it has.
     let odds = |way: &[Filling]| borders.odds(way) * share(most, free(way));
     let mut ways: Vec<(f32, Vec<Filling>)> = ways.into_iter().map(|way| (odds(&way), way)).collect();
     let odds: Vec<f32> = ways.iter().map(|(odds, _)| *odds).collect();
@@ -64,11 +64,11 @@ struct Borders<'a> {
     weighing: &'a Weighing<'a>,
     utterance: &'a Utterance,
     language: &'static Language,
-    /// Before each word, and behind the last.
+    /// The gap before each word, and the gap behind the last.
     gaps: Vec<Gap>,
 }
 
-/// The best way to part the words before a place.
+/// The best way to divide the words before a place.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     odds: f32,
@@ -85,7 +85,7 @@ impl Borders<'_> {
         free.map(|one| self.weighing.log_odds(one.slot, one.span)).sum()
     }
 
-    /// Parts each run of values that stand side by side.
+    /// Divides each run of values that stand side by side.
     fn part(&self, fillings: &mut [Filling]) {
         let mut first = 0;
         while first < fillings.len() {
@@ -109,10 +109,10 @@ impl Borders<'_> {
         let words = self.utterance.words();
         let end = words.partition_point(|word| word.start < run[run.len() - 1].span.end);
         let first = words.partition_point(|word| word.end <= run[0].span.start);
-        // Of a name in parts, none has the title: "Dr. Ann", "Lee".
+        // A title belongs to no part of a divided name: "Dr. Ann", "Lee".
         let titles = words[first..end].iter().take_while(|word| self.is_title(word)).count();
         let start = first + titles;
-        // A comma of the template's is one of the utterance's, if that has any.
+        // If the utterance has commas, a comma of the template must match one of them.
         let places: Vec<Vec<usize>> = run[1..].iter().map(|one| self.places(one.span, (start, end))).collect();
         if places.iter().any(|places| places.len() > MOST_PLACES) {
             run.iter_mut().for_each(|one| one.confidence *= EVEN);
@@ -135,7 +135,7 @@ impl Borders<'_> {
         }
     }
 
-    /// The ways to a value of the slot that ends at `to`.
+    /// The best way to a value of the slot that ends at `to`, with the odds of all ways.
     fn reached(&self, slot: SlotId, before: &[(usize, Way)], to: usize) -> Option<Way> {
         let words = self.utterance.words();
         let ways = before.iter().filter(|(from, _)| *from < to).map(|(from, way)| {
@@ -150,7 +150,7 @@ impl Borders<'_> {
         })
     }
 
-    /// Where a value may begin that stands behind another one: behind a comma if this one does, else at any word.
+    /// Where a value may begin that follows another value: behind a comma if this one does, else at any word.
     fn places(&self, span: Span, (start, end): (usize, usize)) -> Vec<usize> {
         let own = self.utterance.words().partition_point(|word| word.end <= span.start);
         let is_marked = self.gaps[own].has_mark;
@@ -161,8 +161,8 @@ impl Borders<'_> {
         (start + 1..end).filter(may_begin).collect()
     }
 
-    /// Of a name that ends with a capital letter, the first part does not end in a small word: Jane is the first name of
-    /// "Jane van der Berg".
+    /// In a name that ends with a capitalized word, the first part does not end in a lower-case word: Jane is the first
+    /// name of "Jane van der Berg".
     fn cuts_name(&self, start: usize, at: usize, end: usize) -> bool {
         let words = self.utterance.words();
         let is_capital = |at: usize| self.utterance.slice(words[at]).starts_with(char::is_uppercase);

@@ -1,8 +1,9 @@
-//! Which words fill which slots, all evidence weighed together.
+//! Which words fill which slots. All evidence is weighed together.
 //!
 //! A candidate is a slot with a span: one that a recognizer found, that the reader proposes, or that stands where the
-//! function's templates have the slot. Each has the same few named numbers ([`Evidence`]), from which a logistic
-//! regression makes a probability (`SlotModel`). The fillings are the best set of candidates of which no two overlap.
+//! function's templates have the slot. Each candidate has the same few named numbers ([`Evidence`]), from which a
+//! logistic regression makes a probability (`SlotModel`). The fillings are the best set of candidates of which no two
+//! overlap.
 
 mod answer;
 mod evidence;
@@ -40,7 +41,8 @@ use crate::{
     text::Span,
 };
 
-/// Candidates that are looked at: what recognizers found, then the reader's best, then those that stand best in frames.
+/// The most candidates that are looked at: what recognizers found, then the reader's best, then those that fit frames
+/// best.
 const MOST: usize = 48;
 
 /// A slot with a span that may fill it.
@@ -53,21 +55,21 @@ pub struct Candidate {
     pub evidence: Evidence,
 }
 
-/// A span that a recognizer found for a slot, with what it found; nothing where somebody else's did.
+/// A span that a recognizer found for a slot, with its mention; `None` where another source found it.
 pub(crate) type Found<'a> = (Anchor, Option<&'a Mention>);
 
-/// The share of the fillings by a rule that is right.
+/// The share of a rule's fillings that are right.
 pub(crate) fn share_right(rule: Rule) -> f32 {
     SlotModel::bundled().share_right(rule)
 }
 
-/// The probability that exactly this span fills the slot, where a template that is said word for word has the slot
+/// The probability that exactly this span fills the slot, where a template that matches word for word has the slot
 /// there.
 pub(crate) fn probability_as_said(evidence: &Evidence) -> f32 {
     SlotModel::bundled().probability_as_said(evidence)
 }
 
-/// Where nobody reads, what recognizers found for several slots fills the one to which alone the words before it lead.
+/// Without a reader: what recognizers found for several slots fills the only slot to which the words before it lead.
 fn keep_led(candidates: &mut Vec<Candidate>) {
     let found: Vec<(SlotId, Span, f32)> = candidates
         .iter()
@@ -84,7 +86,7 @@ fn keep_led(candidates: &mut Vec<Candidate>) {
     candidates.retain(|_| !outled.next().unwrap_or_default());
 }
 
-/// True of a span that begins or ends within words that are written as one: "Ann" of "Mary-Ann".
+/// True of a span that begins or ends inside a hyphenated word or the like: "Ann" of "Mary-Ann".
 fn is_cut(situation: &Situation<'_>, span: Span) -> bool {
     let utterance = situation.utterance();
     let words = utterance.words();
@@ -99,7 +101,7 @@ fn is_cut(situation: &Situation<'_>, span: Span) -> bool {
     begins || ends
 }
 
-/// True of a span with a comma behind which there is nothing but what a recognizer found: "i20, 2018".
+/// True of a span with a comma that only recognized values follow: "i20, 2018".
 fn runs_into(situation: &Situation<'_>, span: Span, anchors: &[Anchor]) -> bool {
     let text = situation.utterance().slice(span);
     let Some(comma) = text.rfind([',', ';']) else { return false };
@@ -111,7 +113,7 @@ fn runs_into(situation: &Situation<'_>, span: Span, anchors: &[Anchor]) -> bool 
     })
 }
 
-/// An utterance as a request for one function: what candidates are weighed against.
+/// An utterance as a request for one function. Candidates are weighed against it.
 pub(crate) struct Weighing<'a> {
     situation: &'a Situation<'a>,
     function: FunctionId,
@@ -202,12 +204,12 @@ impl<'a> Weighing<'a> {
         self.candidates().iter().map(proposal).collect()
     }
 
-    /// The function's own tagger knows better than any rule.
+    /// True if the function's own tagger reads better than any rule.
     pub(crate) fn is_taught(&self) -> bool {
         self.tagged.as_ref().is_some_and(|tagged| tagged.reads_by_itself)
     }
 
-    /// The probability, by the function's own tagger, that these values and no others are said.
+    /// The probability, by the function's own tagger, that these values and no others were said.
     pub(crate) fn of_values(&self, values: impl Iterator<Item = (SlotId, Span, bool)>) -> Option<f32> {
         self.tagged.as_ref().map(|tagged| tagged.of_values(values))
     }
@@ -220,7 +222,7 @@ impl<'a> Weighing<'a> {
         self.definition
     }
 
-    /// What stands between quotation marks, without them.
+    /// The spans between quotation marks, without the marks.
     pub(crate) fn quotations(&self) -> &[Span] {
         self.surface.quotations()
     }
@@ -235,12 +237,13 @@ impl<'a> Weighing<'a> {
         log_odds(SlotModel::bundled().probability(&self.evidence(slot, span, None)))
     }
 
-    /// What speaks for the free text of a template that is said word for word; `None` for what else fills slots.
+    /// The evidence for the free text of a template that matches word for word; `None` for other fillings.
     pub(crate) fn as_said(&self, filling: &Filling) -> Option<Evidence> {
         (filling.rule == Some(Rule::Template)).then(|| self.evidence(filling.slot, filling.span, None))
     }
 
-    /// An exemplar shows just these words as a value of the slot: "my" of "add it to my list", which says nothing elsewhere.
+    /// An exemplar shows exactly these words as a value of the slot: "my" of "add it to my list" is an empty word
+    /// elsewhere.
     pub(crate) fn is_shown(&self, slot: SlotId, span: Span) -> bool {
         self.frames.framing(slot, span).known > 0.0
     }
@@ -316,8 +319,8 @@ impl<'a> Weighing<'a> {
         .bounded()
     }
 
-    /// Recognizers found nothing elsewhere for the slot. A misspelt entry of a list may be another word: no "leather" in
-    /// "the weather is nice".
+    /// Recognizers found nothing elsewhere for the slot. A misspelt entry of a list may be another word: "the weather
+    /// is nice" does not name "leather".
     fn is_alone(&self, anchor: usize) -> bool {
         let (own, mention) = &self.found[anchor];
         let module = &self.situation.knowledge.module;
@@ -329,12 +332,12 @@ impl<'a> Weighing<'a> {
         !is_misspelt && !self.found.iter().any(|(other, _)| is_elsewhere(other))
     }
 
-    /// The slots for which a recognizer found just this span.
+    /// The slots for which a recognizer found exactly this span.
     fn rivals(&self, span: Span) -> impl Iterator<Item = SlotId> + '_ {
         self.found.iter().filter(move |(anchor, _)| anchor.span == span).map(|(anchor, _)| anchor.slot)
     }
 
-    /// The highest score of a recognizer for just this span.
+    /// The highest score that a recognizer gives exactly this span.
     fn best_score(&self, span: Span) -> f32 {
         let own = self.found.iter().filter(|(anchor, _)| anchor.span == span);
         own.map(|(anchor, _)| anchor.score).fold(0.0, f32::max)
@@ -344,7 +347,7 @@ impl<'a> Weighing<'a> {
         self.situation.utterance().words().iter().filter(|word| word.overlaps(span)).count()
     }
 
-    /// The lowest share of exemplars, over its words, in which a word stands beside the slots.
+    /// For each word, the share of exemplars that have it outside their slots; the lowest of these shares.
     fn literal(&self, span: Span) -> f32 {
         let (utterance, vocabulary) = (self.situation.utterance(), &self.situation.knowledge.vocabulary);
         let words = utterance.words().iter().filter(|word| word.overlaps(span));
@@ -352,7 +355,7 @@ impl<'a> Weighing<'a> {
         shares.reduce(f32::min).unwrap_or_default()
     }
 
-    /// The share of the words that recognizers read for other slots.
+    /// The share of words that recognizers read for other slots.
     fn foreign(&self, slot: SlotId, span: Span) -> f32 {
         let words = || self.situation.utterance().words().iter().filter(|word| word.overlaps(span));
         let others = || self.found.iter().filter(|(anchor, _)| anchor.slot != slot && span.contains(anchor.span));

@@ -1,7 +1,7 @@
-//! What people say around a value in an answer, and around a request.
+//! The phrases that people put around a value in an answer, and around a request.
 //!
-//! In answers, words are elsewhere looked at one by one. Without spaces a word is a character, and です says nothing only
-//! as a whole.
+//! Other code looks at the words of an answer one by one. In a text without spaces a word is a character, and です is
+//! empty only as a whole.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -11,9 +11,9 @@ use crate::{
     text::{Span, Utterance, is_unspaced, words},
 };
 
-/// Characters of the name of what was asked for, at most.
+/// The most characters in the name of what was asked for.
 const LONGEST_NAME: usize = 10;
-/// From so many characters on, a phrase before the value stands for itself.
+/// With this many characters or more, a phrase before the value needs no phrase behind it.
 const UNMISTAKABLE: usize = 3;
 
 /// The part of an answer that says something: "Maria" of "my name is Maria". `names` are texts that name what was asked
@@ -60,16 +60,17 @@ fn spaced_core(utterance: &Utterance, phrases: &Answers) -> Span {
     }
 }
 
-/// Where a request may begin and end, in words: what lies outside is a greeting, politeness, what leads a request.
+/// Where a request may begin and end, in words: outside of it are greetings, politeness and phrases that lead to a
+/// request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Around {
-    /// Rising; the first word is among them.
+    /// Ascending; the first word is among them.
     pub starts: Vec<usize>,
-    /// Falling; the end is among them.
+    /// Descending; the end is among them.
     pub ends: Vec<usize>,
 }
 
-/// Everything around a request that says nothing of it, phrase by phrase.
+/// Everything around a request that says nothing about it, phrase by phrase.
 pub(crate) fn around(language: &Language, utterance: &Utterance) -> Around {
     let spans = utterance.words();
     let start = spans.first().map_or(0, |first| first.start);
@@ -92,7 +93,8 @@ pub(crate) fn around(language: &Language, utterance: &Utterance) -> Around {
     Around { starts: starts.collect(), ends: ends.collect() }
 }
 
-/// The first word behind what leads a request: "order" of "hi, could you order a card?" `None` if nothing leads one.
+/// The first word behind a phrase that leads to a request: "order" of "hi, could you order a card?" `None` without such
+/// a phrase.
 pub(crate) fn led_request(language: &Language, utterance: &Utterance) -> Option<String> {
     let said = words::words(utterance.text(), false);
     let phrases = &language.words.around;
@@ -108,7 +110,7 @@ pub(crate) fn led_request(language: &Language, utterance: &Utterance) -> Option<
     said.get(end).map(|word| word.text.clone())
 }
 
-/// Every place that is reached from the first by any number of steps, in order.
+/// Every place that any number of steps reaches from the first, in order.
 fn reached<S: Iterator<Item = usize>>(first: usize, steps: impl Fn(usize) -> S) -> BTreeSet<usize> {
     let (mut reached, mut next) = (BTreeSet::from([first]), vec![first]);
     while let Some(place) = next.pop() {
@@ -117,7 +119,7 @@ fn reached<S: Iterator<Item = usize>>(first: usize, steps: impl Fn(usize) -> S) 
     reached
 }
 
-/// How many words these characters are worth: two characters without spaces are about one.
+/// How many words these characters count for: two characters of a script without spaces count as about one word.
 pub(crate) fn words_in(utterance: &Utterance, span: Span) -> usize {
     let words = utterance.words().iter().filter(|word| word.overlaps(span));
     let is_character = |word: &&Span| word.len() == 1 && utterance.slice(**word).chars().all(is_unspaced);
@@ -195,7 +197,7 @@ mod tests {
             ("名前は山本さくらです", "山本さくら"),
             ("はい、お名前は山本です", "山本"),
             ("明日にしてください", "明日"),
-            // Not all of it, and nothing that only looks like it.
+            // The whole text is not removed, nor is text that only looks like such a phrase.
             ("です", "です"),
             ("あべです", "あべ"),
             ("はいばらです", "はいばら"),

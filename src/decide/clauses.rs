@@ -1,4 +1,4 @@
-//! Where an utterance may fall into parts that each ask for something: at conjunctions and between sentences.
+//! Where an utterance may be divided into parts that each ask for something: at conjunctions and between sentences.
 //!
 //! Words alone cannot tell "salt and pepper" from two requests: that is for `segment` to judge.
 
@@ -10,7 +10,7 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// Clauses at most, and words in each at least.
+/// The most clauses, and the fewest words in each.
 const MOST: usize = 4;
 const FEWEST_WORDS: usize = 2;
 
@@ -25,26 +25,26 @@ pub(crate) enum Strength {
     Sequence,
 }
 
-/// A part of an utterance, without what joins it to the one before.
+/// A part of an utterance, without the words that join it to the part before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Clause {
     pub span: Span,
-    /// Of what joins it to the one before; `None` for the first.
+    /// How it is joined to the part before; `None` for the first.
     pub joined: Option<Strength>,
 }
 
-/// What stands between two parts and belongs to neither. May be empty, behind a full stop without a space.
+/// What stands between two parts and belongs to neither. It may be empty: behind a full stop without a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Joint {
     span: Span,
     strength: Strength,
 }
 
-/// The clauses into which the utterance may fall, in order: at most [`MOST`], each with at least [`FEWEST_WORDS`] words
-/// (in scripts without spaces: characters). One, unless something stands in it that may join two requests. What joins
-/// them, and the space around it, is in none; a mention is never cut.
+/// The clauses of the utterance, in order: at most [`MOST`], each with at least [`FEWEST_WORDS`] words (in scripts
+/// without spaces: characters). There is one clause unless the utterance contains something that may join two requests.
+/// The clauses do not contain what joins them, nor the space around it. A mention is never cut.
 ///
-/// Work grows with the length of the utterance, whatever stands in it.
+/// The work is linear in the length of the utterance, whatever it contains.
 pub(crate) fn clauses(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
     let joints = outside(joints(utterance, Language::of(language)), mentions);
     let joints = strongest(long_enough(utterance, joints));
@@ -56,7 +56,7 @@ fn outside(mut joints: Vec<Joint>, mentions: &[Mention]) -> Vec<Joint> {
     let mut spans: Vec<Span> = mentions.iter().map(|mention| mention.span).collect();
     spans.sort_unstable();
     let mut spans = spans.into_iter().peekable();
-    // Where the mentions that begin before a joint end at last.
+    // The furthest end of the mentions that begin before a joint.
     let mut reach = 0;
     joints.retain(|joint| {
         while let Some(span) = spans.next_if(|span| span.start < joint.span.start) {
@@ -67,8 +67,8 @@ fn outside(mut joints: Vec<Joint>, mentions: &[Mention]) -> Vec<Joint> {
     joints
 }
 
-/// The joints that leave no clause too short. Of those at the ends of a clause that is, the weaker one goes, the last
-/// one of equals.
+/// The joints that leave no clause too short. If a clause is too short, the weaker of the joints at its ends goes; of
+/// two equal ones, the last.
 fn long_enough(utterance: &Utterance, joints: Vec<Joint>) -> Vec<Joint> {
     let words = utterance.words();
     let words_in = |start: usize, end: usize| {
@@ -77,7 +77,7 @@ fn long_enough(utterance: &Utterance, joints: Vec<Joint>) -> Vec<Joint> {
     let mut kept: Vec<Joint> = Vec::with_capacity(joints.len());
     let mut next = joints.into_iter().peekable();
     loop {
-        // All clauses before the one that begins behind the last joint kept are long enough.
+        // All clauses before the last kept joint are long enough.
         let start = kept.last().map_or(0, |joint| joint.span.end);
         let end = next.peek().map_or(utterance.len(), |joint| joint.span.start);
         if words_in(start, end) >= FEWEST_WORDS {
@@ -99,7 +99,7 @@ fn long_enough(utterance: &Utterance, joints: Vec<Joint>) -> Vec<Joint> {
     }
 }
 
-/// The joints of at most [`MOST`] clauses: the strongest, the first ones of equals.
+/// The joints of at most [`MOST`] clauses: the strongest, and of equal ones the first.
 fn strongest(mut joints: Vec<Joint>) -> Vec<Joint> {
     joints.sort_by_key(|joint| Reverse(joint.strength));
     joints.truncate(MOST - 1);
@@ -107,7 +107,7 @@ fn strongest(mut joints: Vec<Joint>) -> Vec<Joint> {
     joints
 }
 
-/// What the joints leave, without the space and the commas at its ends.
+/// The text between the joints, without the space and the commas at its ends.
 fn between(utterance: &Utterance, joints: &[Joint]) -> Vec<Clause> {
     let is_outside = |character: char| character.is_whitespace() || matches!(character, ',' | '、' | '，' | ';' | '；');
     let starts = std::iter::once((0, None)).chain(joints.iter().map(|joint| (joint.span.end, Some(joint.strength))));
@@ -118,7 +118,7 @@ fn between(utterance: &Utterance, joints: &[Joint]) -> Vec<Clause> {
         .collect()
 }
 
-/// Everything that may join two requests, in order; none overlaps another.
+/// Everything that may join two requests, in order, without overlaps.
 fn joints(utterance: &Utterance, language: Option<&Language>) -> Vec<Joint> {
     let known = language.map(|language| &language.words.joints);
     let is_short = |word: &str| language.is_some_and(|language| language.is_abbreviation(word));
@@ -135,7 +135,7 @@ fn joints(utterance: &Utterance, language: Option<&Language>) -> Vec<Joint> {
         let mut behind = next;
         loop {
             let rest = &folded[behind..];
-            // Of a language without a pack, only the punctuation is known.
+            // For a language without a pack, only punctuation is known.
             let Some(known) = known else { break };
             let (length, found) = if let Some(length) = starts_with(rest, &known.sequences) {
                 (length, Strength::Sequence)
@@ -160,7 +160,7 @@ fn joints(utterance: &Utterance, language: Option<&Language>) -> Vec<Joint> {
     }
     joints.extend(known.into_iter().flat_map(|known| unspaced(utterance, known)));
     joints.sort_by_key(|joint| joint.span);
-    // "…て、それから…" is one.
+    // "…て、それから…" is one joint.
     joints.dedup_by(|later, earlier| {
         let touch = later.span.start <= earlier.span.end;
         if touch {
@@ -172,7 +172,7 @@ fn joints(utterance: &Utterance, language: Option<&Language>) -> Vec<Joint> {
     joints
 }
 
-/// The words of the first phrase that the text begins with, counted.
+/// The number of words in the first phrase that the text begins with.
 fn starts_with(folded: &[&str], phrases: &[String]) -> Option<usize> {
     phrases.iter().find_map(|phrase| {
         let length = phrase.split(' ').count();
@@ -181,7 +181,7 @@ fn starts_with(folded: &[&str], phrases: &[String]) -> Option<usize> {
     })
 }
 
-/// Where a sentence is over, if it is over between two words: behind its own mark.
+/// The end of a sentence between two words, behind its final mark.
 fn sentence_end(
     utterance: &Utterance,
     gap: Span,
@@ -192,7 +192,7 @@ fn sentence_end(
     let marks: Vec<char> = utterance.slice(gap).chars().collect();
     let at = marks.iter().position(|mark| match mark {
         '!' | '?' | ';' | '。' | '！' | '？' | '；' => true,
-        // "St. Louis", "J. Smith", "5 p.m. today": the mark of a short form.
+        // "St. Louis", "J. Smith", "5 p.m. today": the full stop belongs to an abbreviation.
         '.' => {
             let is_initial = word.chars().count() < 3 && word.starts_with(char::is_uppercase);
             let is_short = is_initial || word.contains('.') || is_abbreviation(word);
@@ -205,7 +205,7 @@ fn sentence_end(
 
 fn unspaced<'a>(utterance: &'a Utterance, known: &'a JoiningWords) -> impl Iterator<Item = Joint> + 'a {
     let between = known.unspaced.iter().map(|marker| (marker, 0));
-    // A verb that another one follows, "…て、", is part of its own request.
+    // A verb form that another verb follows, "…て、", is part of its own request.
     let endings = known.unspaced_endings.iter().map(|marker| (marker, marker.chars().count().saturating_sub(1)));
     between.chain(endings).flat_map(move |(marker, own)| {
         utterance.text().match_indices(marker.as_str()).map(move |(at, marker)| {
@@ -222,7 +222,7 @@ mod tests {
 
     use crate::{decide::clauses::*, module::RecognizerId};
 
-    /// The words of `mention`, if it stands in the text, are one mention.
+    /// Splits `text`; if the words of `mention` stand in it, they are one mention.
     fn split<'a>(language: &str, text: &'a str, mention: &str) -> Vec<&'a str> {
         let utterance = Utterance::new(text);
         let found = text.find(mention).filter(|_| !mention.is_empty());
@@ -305,8 +305,8 @@ mod tests {
         assert_eq!(split("en", text, ""), ["a b", "c d and e f", "g h and i j.", "k l"]);
     }
 
-    /// The clauses by the rule itself: joints go one by one, of the first clause that is too short, else of all if they
-    /// are too many.
+    /// The clauses by the definition itself. Joints are removed one by one, the weakest first: beside the first clause
+    /// that is too short, or anywhere if there are too many clauses.
     fn one_by_one(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
         let mut joints = joints(utterance, Language::of(language));
         joints.retain(|joint| {

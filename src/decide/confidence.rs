@@ -1,5 +1,5 @@
-//! How sure a module's answers are. What evidence is worth was learned over many modules; where a module is harder or
-//! easier than those, its own exemplars tell, each understood by a module that has not seen it.
+//! How sure a module's answers are. The worth of evidence was learned over many modules. The module's own exemplars
+//! show where the module is harder or easier than those: each is left out of the module and then understood.
 
 use std::sync::OnceLock;
 
@@ -7,36 +7,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::probability::{log_odds, logistic};
 
-/// What the general probability is worth before a module's own exemplars say otherwise: as much as so many of them say of
-/// the odds as a whole, and of how fast they grow.
+/// The weight of the general probability against a module's own exemplars: it counts as much as this many exemplars do
+/// for the offset, and as this many for the slope.
 const OF_OFFSET: f64 = 8.0;
 const OF_SLOPE: f64 = 100.0;
-/// How much lower, in log-odds, the probability of an exemplar that is left out is than that of what people say: nothing of
-/// its kind may be left. Of SNIPS with ten exemplars for each function and two modules by strangers.
+/// Leaving an exemplar out lowers its probability by this much, in log-odds, compared with real requests: no other
+/// exemplar may be like it. Measured on SNIPS with ten exemplars for each function, and on two modules written by
+/// strangers.
 const HARDER: f64 = 0.3;
-/// Steps of Newton's method; it is there after a few. A step is halved so often at most.
+/// Steps of Newton's method, of which a few suffice. A step is halved at most this often.
 const STEPS: usize = 50;
 const HALVES: i32 = 30;
 const NEARLY_NOTHING: f64 = 1e-9;
 
-/// From the general probability that a whole answer is right to the module's own: its log-odds, times a slope, and more or
-/// less by an offset.
+/// Turns the general probability that a whole answer is right into the module's own: log-odds times a slope, plus an
+/// offset.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     pub slope: f32,
     pub offset: f32,
-    /// The exemplars that were looked at, and those that were understood rightly.
+    /// How many exemplars were looked at, and how many of them were understood rightly.
     pub judged: usize,
     pub right: usize,
 }
 
 impl Calibration {
-    /// Where nothing is known of the module.
+    /// For a module of which nothing is known.
     pub const GENERAL: Self = Self { slope: 1.0, offset: 0.0, judged: 0, right: 0 };
 
-    /// From the general probability of each answer, and whether it was right. Of few, it stays near the general one. It makes
-    /// no answer surer than that: exemplars are what an author thought of, and a wrong call is worse than a question.
+    /// Fits to the general probability of each answer, and whether it was right. With few answers, the result stays
+    /// near the general one. It makes no answer surer than the general one: exemplars are only what an author thought
+    /// of, and a wrong call is worse than a question.
     #[must_use]
     pub fn fit(judged: &[(f32, bool)]) -> Self {
         let cases: Vec<(f64, f64)> = judged
@@ -76,18 +78,18 @@ impl Calibration {
     }
 }
 
-/// How unlikely the cases are with this slope and offset, and these themselves: a negative log-likelihood.
+/// The negative log-likelihood of the cases, of this slope and of this offset.
 fn surprise(cases: &[(f64, f64)], slope: f64, offset: f64) -> f64 {
     let before = OF_SLOPE * (slope - 1.0).powi(2) / 2.0 + OF_OFFSET * offset.powi(2) / 2.0;
     let of = |(odds, right): &(f64, f64)| {
         let own = slope * odds + offset;
-        // The logarithm of 1 + e^own, for any own.
+        // The logarithm of 1 + e^own, for any `own`.
         own.max(0.0) + (-own.abs()).exp().ln_1p() - right * own
     };
     before + cases.iter().map(of).sum::<f64>()
 }
 
-/// The step of slope and offset to where the surprise would be least if its curve were a parabola.
+/// The step of slope and offset to the minimum, if the curve were a parabola.
 fn newton(cases: &[(f64, f64)], slope: f64, offset: f64) -> [f64; 2] {
     let mut gradient = [OF_SLOPE * (1.0 - slope), -OF_OFFSET * offset];
     let mut curvature = [OF_SLOPE, 0.0, OF_OFFSET];
@@ -108,7 +110,7 @@ fn newton(cases: &[(f64, f64)], slope: f64, offset: f64) -> [f64; 2] {
     ]
 }
 
-/// What is known of a version of a module: its own calibration once there is one, until then that of the version before.
+/// The calibration of a version of a module: its own as soon as it is known, until then that of the version before.
 #[derive(Debug)]
 pub struct Calibrated {
     before: Calibration,
@@ -126,15 +128,15 @@ impl Calibrated {
         self.own.get().copied().unwrap_or(self.before)
     }
 
-    /// `None` as long as it is not known.
+    /// `None` until it is known.
     #[must_use]
     pub fn own(&self) -> Option<Calibration> {
         self.own.get().copied()
     }
 
-    /// Once; a later one changes nothing.
+    /// Sets it once; a later call changes nothing.
     pub fn set(&self, own: Calibration) {
-        // What is set already is the same: it follows from the module alone.
+        // A value that is set already is the same: it depends only on the module.
         let _ = self.own.set(own);
     }
 }

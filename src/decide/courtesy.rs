@@ -1,4 +1,4 @@
-//! Courtesies, in whatever language: beside what else is said they are passed over, and all of an utterance they are no
+//! Courtesies, in any language. They are passed over beside other words. A whole utterance that is a courtesy is not a
 //! value, unless a list of the module or a value of an exemplar says so.
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// How sure a recognizer must be of words that are a courtesy as well.
+/// How sure a recognizer must be of words that are also a courtesy.
 const KNOWN: Certainty = Certainty::Evident;
 
 /// The utterance without the courtesies at its ends: "Anna Meyer" of "Merci! Anna Meyer, bye". Blanks stand in their
@@ -33,8 +33,8 @@ pub(crate) fn without_courtesies(knowledge: &Knowledge, utterance: Utterance, co
     }
 }
 
-/// What all that was said is, if it is nothing but a courtesy and no entry of a list. `said` is the same of its words as
-/// they were written, and `utterance` is without [the courtesies at its ends](without_courtesies).
+/// The courtesy that the whole utterance is, unless it is an entry of a list. `said` is the courtesy of the words as
+/// they were written; `utterance` is without [the courtesies at its ends](without_courtesies).
 pub(crate) fn of_whole(
     knowledge: &Knowledge,
     said: Option<Courtesy>,
@@ -49,8 +49,8 @@ pub(crate) fn of_whole(
     (!courtesy.is_no_value() || !mentions.iter().any(is_entry)).then_some(courtesy)
 }
 
-/// True of words that are no value, since all of the utterance is a courtesy; `mention` is what a recognizer found in
-/// them.
+/// True of words that are not a value because the whole utterance is a courtesy; `mention` is what a recognizer found
+/// in them.
 pub(crate) fn is_no_value(courtesy: Option<Courtesy>, mention: Option<&Mention>) -> bool {
     match courtesy {
         // "Perfect", and "yes, thanks", may answer a yes-or-no question.
@@ -61,7 +61,7 @@ pub(crate) fn is_no_value(courtesy: Option<Courtesy>, mention: Option<&Mention>)
     }
 }
 
-/// An entry of a list of the module's, or what one of its patterns takes, as it is written.
+/// An entry of one of the module's lists, or text that one of its patterns takes, as it is written.
 fn is_own(knowledge: &Knowledge, mention: &Mention) -> bool {
     let is_builtin = matches!(knowledge.module.recognizer(mention.recognizer).kind, RecognizerKind::Builtin(_));
     !is_builtin && mention.score >= KNOWN.score()

@@ -1,4 +1,4 @@
-//! A function that is only described: nothing shows how its values are said.
+//! Rules for a function that is only described: no exemplar shows how its values are said.
 
 use crate::{
     ablation,
@@ -16,15 +16,15 @@ use crate::{
     text::Span,
 };
 
-/// What the reader's log-odds must speak more for numbers in another order than for that of the schema.
+/// How much higher the reader's log-odds must be for numbers in another order than that of the schema.
 const ORDER: f32 = 2.0;
-/// Words of what stands behind a preposition, at most.
+/// The most words behind a preposition.
 const LED: usize = 4;
-/// Letters of a code that names where a town lies: "ME" of "Portland, ME".
+/// Letters of a code for the region of a town: "ME" of "Portland, ME".
 const REGION: usize = 2;
 
-/// A quotation is a value without the words that introduce it. What says nothing but what the function does fills none of
-/// its slots, and numbers that nothing tells apart stand in the order of the schema.
+/// A quotation is a value without the words that introduce it. Words that only repeat what the function does fill none
+/// of its slots. Numbers that nothing else assigns to slots stand in the order of the schema.
 pub(super) fn settle(
     situation: &Situation<'_>,
     function: &Function,
@@ -53,8 +53,8 @@ pub(super) fn settle(
     in_order(situation, function, found, scores, fillings);
 }
 
-/// True of a word that says nothing, and of one that the function's own words have, in whatever form: "überweise" of what
-/// it is to "Geld überweisen".
+/// True of an empty word, and of a word of the function's own in any inflection: "überweise" for a function that is to
+/// "Geld überweisen".
 fn is_own(situation: &Situation<'_>, id: Option<FunctionId>, word: Span) -> bool {
     let (utterance, language) = situation.said();
     let said = utterance.folded_in(word);
@@ -65,8 +65,8 @@ fn is_own(situation: &Situation<'_>, id: Option<FunctionId>, word: Span) -> bool
         || ablation::holds("described.form_of_own", is_form())
 }
 
-/// "¿Qué tiempo hace en Sevilla?": what stands behind a preposition and is accounted for by nothing else is the value of
-/// the only slot of any words that is left to fill; and a town keeps the code of its region: "Portland, ME".
+/// "¿Qué tiempo hace en Sevilla?": free words behind a preposition are the value of the only free-text slot that is
+/// still empty. A town also keeps the code of its region: "Portland, ME".
 pub(super) fn add_led(situation: &Situation<'_>, id: FunctionId, asked: &[SlotId], fillings: &mut Vec<Filling>) {
     let function = situation.knowledge.module.function(id);
     fillings.extend(ablation::found("described.led", led(situation, (id, function), asked, fillings)));
@@ -89,7 +89,8 @@ fn led(
         let slot = function.slot(slot);
         slot.takes_any_words() && !slot.path.is_repeated()
     };
-    // What was asked for is told by its answer; beside a question for something else, a preposition tells it as well.
+    // If a free-text slot was asked for, the answer itself fills it; after a question for another kind of slot, a
+    // preposition may still lead to a value.
     if is_unspaced_language(code) || asked.iter().any(|slot| is_filled(*slot) || is_text(*slot)) {
         return None;
     }
@@ -112,8 +113,8 @@ fn led(
     (!is_cased || words.any(is_name)).then(|| Filling::by(Rule::Part, slot, span))
 }
 
-/// The words behind each preposition, as far as they are free and written side by side: a name, or one word ("right now"
-/// of "in Oslo right now" is not part of it).
+/// The words behind each preposition that are free and written side by side: a name, or one word ("right now" of "in
+/// Oslo right now" is not part of it).
 fn led_runs(situation: &Situation<'_>, is_free: &dyn Fn(Span) -> bool) -> Vec<Span> {
     let (utterance, code) = situation.said();
     let language = Language::or_english(code);
@@ -145,7 +146,7 @@ fn led_runs(situation: &Situation<'_>, is_free: &dyn Fn(Span) -> bool) -> Vec<Sp
     runs
 }
 
-/// With the two capital letters behind a comma that name where it lies, where nothing else claims them.
+/// The span with the two capital letters behind a comma that name the town's region, if no other filling covers them.
 fn with_region(situation: &Situation<'_>, fillings: &[Filling], at: usize) -> Span {
     let (utterance, one) = (situation.utterance(), &fillings[at]);
     let words = utterance.words();

@@ -1,5 +1,5 @@
-//! Several values of a slot that takes one: "check W1919 and W1920" asks for two calls, and "move 245001 to Friday and
-//! 245002 to Monday" for two with two values each. What stands around the values belongs to each of them.
+//! Several values of a slot that takes only one: "check W1919 and W1920" asks for two calls, and "move 245001 to Friday
+//! and 245002 to Monday" for two with two values each. The words around the values belong to each of them.
 
 use crate::{
     ablation,
@@ -12,10 +12,10 @@ use crate::{
     text::Span,
 };
 
-/// Values that are told apart, at most.
+/// The most values that are told apart.
 const MOST: usize = 8;
 
-/// The utterance once for each of the values, without the others; empty unless a slot of `frame` that takes one value
+/// The utterance once for each of the values, without the others. Empty unless a slot of `frame` that takes one value
 /// was filled with one of several.
 pub(super) fn requests(situation: &Situation<'_>, frame: &Frame) -> Vec<(Span, Analysis)> {
     let groups = frame.slots.iter().find_map(|slot| {
@@ -29,9 +29,9 @@ pub(super) fn requests(situation: &Situation<'_>, frame: &Frame) -> Vec<(Span, A
     groups.iter().map(only).collect()
 }
 
-/// True if a value of any words that no exemplar shows is one of several names that words join, or all of them, and its
-/// slot takes one: "for Oslo, Rome and Lima". A name may hold such a word ("Trinidad and Tobago"), so that nothing but
-/// the person can tell.
+/// True if the slot takes one value, and its free text, which no exemplar shows, holds or stands beside several joined
+/// names: "for Oslo, Rome and Lima". One name may contain a conjunction ("Trinidad and Tobago"), so only the person can
+/// tell.
 pub(super) fn may_be_several(situation: &Situation<'_>, frame: &Frame) -> bool {
     let definition = situation.knowledge.module.function(frame.function);
     let is_of_names = |slot: &&SlotValue| {
@@ -43,8 +43,8 @@ pub(super) fn may_be_several(situation: &Situation<'_>, frame: &Frame) -> bool {
     texts.into_iter().any(|span| joins_names(situation, span, &values))
 }
 
-/// Names stand on both sides of a conjunction in or right beside the span. Where nothing in the utterance is written with
-/// a capital letter, three or more words that commas and a conjunction part are names.
+/// True if names stand on both sides of a conjunction in the span or right beside it. Three or more words divided by
+/// commas and a conjunction count as names even if nothing in the utterance is capitalized.
 fn joins_names(situation: &Situation<'_>, span: Span, values: &[Span]) -> bool {
     let utterance = situation.utterance();
     let joints = &Language::or_english(language(situation)).words.joints;
@@ -55,7 +55,8 @@ fn joins_names(situation: &Situation<'_>, span: Span, values: &[Span]) -> bool {
     let is_comma = |at: usize| utterance.slice(Span::new(words[at - 1].end, words[at].start)).contains([',', ';']);
     let from = words.partition_point(|word| word.end <= span.start);
     let to = words.partition_point(|word| word.start < span.end);
-    // What the next words go on to: a name behind a conjunction, behind commas and names, or right behind.
+    // Where the list goes on: to a name behind a conjunction inside the span, behind commas and names, or right behind
+    // the span.
     let within = |range: std::ops::Range<usize>| {
         range.into_iter().any(|at| {
             at > from && is_joint(words[at]) && at + 1 < to && is_name(words[at - 1]) && is_name(words[at + 1])
@@ -79,17 +80,18 @@ fn joins_names(situation: &Situation<'_>, span: Span, values: &[Span]) -> bool {
     from < to && (within(from..to) || behind(to) || before() || is_list)
 }
 
-/// What an author listed or gave a pattern for. Two days or two numbers beside each other may be one value.
+/// True of what an author listed or gave a pattern for. Two days or two numbers side by side may be one value.
 fn is_of_list(situation: &Situation<'_>, recognizer: RecognizerId) -> bool {
     let kind = &situation.knowledge.module.recognizer(recognizer).kind;
     matches!(kind, RecognizerKind::List(_) | RecognizerKind::Pattern(_))
 }
 
-/// Where each of several values of one recognizer stands, with what is said of it alone, if words join all of them.
+/// For each of several values of one recognizer, where it stands together with what is said of it alone; `None` unless
+/// words join all of them.
 fn groups(situation: &Situation<'_>, function: FunctionId, known: &Mention) -> Option<Vec<Span>> {
     let found = || situation.mentions().iter().filter(|one| one.score >= EVEN);
     let is_denied = |span: Span| situation.negations().iter().any(|one| one.scope.overlaps(span));
-    // "Squash and merge 502": what the function's templates say themselves is not one of several.
+    // "Squash and merge 502": words of the function's own templates are not one of several values.
     let is_own = |one: &&Mention| {
         let vocabulary = &situation.knowledge.vocabulary;
         words_of(&one.text).iter().all(|word| vocabulary.literal(function, word) > 0.0)
@@ -102,7 +104,7 @@ fn groups(situation: &Situation<'_>, function: FunctionId, known: &Mention) -> O
         return None;
     }
     let mut groups: Vec<Span> = Vec::new();
-    // The recognizers of what is said of one value alone: the same for each.
+    // The recognizers of the values that are said beside one value alone: they must be the same for each.
     let mut beside: Option<Vec<RecognizerId>> = None;
     for (at, value) in values.iter().enumerate() {
         let end = values.get(at + 1).map_or(situation.utterance().len(), |next| next.span.start);
@@ -122,7 +124,7 @@ fn groups(situation: &Situation<'_>, function: FunctionId, known: &Mention) -> O
             return None;
         }
         let last = own.iter().map(|one| one.span.end).max().unwrap_or(value.span.end);
-        // Words of a request of its own stand before the joint: "check W1919 for scratches and W1920".
+        // Words of a separate request stand before the joint: "check W1919 for scratches and W1920".
         let is_said = |word: &&Span| {
             let is_known = own.iter().any(|one| one.span.overlaps(**word));
             !is_known && !reply::says_nothing(language(situation), &situation.utterance().meant(**word))
@@ -137,7 +139,7 @@ fn groups(situation: &Situation<'_>, function: FunctionId, known: &Mention) -> O
     Some(groups)
 }
 
-/// Where the words that join two values begin, if nothing but these stands before the second one: "and", "und dann auch
+/// Where the words that join two values begin, if only such words stand before the second one: "and", "und dann auch
 /// den von".
 fn joint_within(situation: &Situation<'_>, gap: Span) -> Option<usize> {
     let utterance = situation.utterance();
@@ -156,7 +158,7 @@ fn language<'a>(situation: &Situation<'a>) -> &'a str {
     situation.knowledge.module.language()
 }
 
-/// The utterance with one of the groups alone.
+/// The utterance with only one of the groups.
 fn without(analysis: &Analysis, groups: &[Span], own: Span) -> Analysis {
     let (Some(first), Some(last)) = (groups.first(), groups.last()) else { return analysis.clone() };
     let is_kept = |span: Span| own.contains(span) || span.end <= first.start || last.end <= span.start;

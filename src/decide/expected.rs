@@ -1,9 +1,8 @@
-//! What the utterance may be an answer to: what was just asked for, and what somebody else's recognizers found in it.
+//! What the utterance may answer: what was just asked for, and what the caller's own recognizers found in it.
 //!
-//! Three things follow from an expectation. An exemplar with a context speaks only where that is expected. An expected
-//! function is preferred where the words alone leave little between it and another. And a short utterance that says
-//! nothing but a value of an expected slot ("two", "the margherita please") is an answer, whatever else its words
-//! resemble.
+//! An expectation has three effects. An exemplar with a context counts only where its context is expected. An expected
+//! function is preferred if the words alone hardly distinguish it from another. And a short utterance with only a value
+//! of an expected slot ("two", "the margherita please") is an answer, whatever else its words resemble.
 
 use crate::{
     decide::bars::bars,
@@ -12,10 +11,10 @@ use crate::{
     text::{Span, Utterance, fold},
 };
 
-/// One thing that was asked for, as whoever asked calls it.
+/// One thing that was asked for, under the names that the asking program uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// A function's name, or one of a frame that the module does not have.
+    /// A function's name, or the name of a frame that the module does not have.
     pub frame: String,
     /// A slot's label; `None` if anything of the frame may be answered.
     pub slot: Option<String>,
@@ -26,23 +25,23 @@ pub struct Asked {
 pub struct Expected {
     functions: Vec<FunctionId>,
     slots: Vec<(FunctionId, SlotId)>,
-    /// Functions of which anything may be answered.
+    /// Functions of which any slot may be answered.
     open: Vec<FunctionId>,
-    /// What the module does not have: the contexts of its exemplars may name it all the same.
+    /// Frames and slots that the module does not have: the contexts of its exemplars may still name them.
     unknown: Vec<Asked>,
 }
 
-/// What somebody else's recognizer found; it need not be right.
+/// A value that the caller's recognizer found; it may be wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hint {
-    /// Of the slot that it may be a value of.
+    /// The label of the slot that it may be a value of.
     pub label: String,
-    /// Words of the utterance; without effect if they do not stand there.
+    /// Words of the utterance; the hint has no effect if they do not stand there.
     pub text: String,
 }
 
 impl Expected {
-    /// These slots of a function; without any, whatever may be said of it.
+    /// These slots of a function; if there are none, anything of the function.
     pub(crate) fn of(function: FunctionId, slots: &[SlotId]) -> Self {
         Self {
             functions: vec![function],
@@ -52,7 +51,7 @@ impl Expected {
         }
     }
 
-    /// What somebody asked for in names of their own.
+    /// What a caller asked for under its own names.
     #[must_use]
     pub fn named(module: &Module, asked: Vec<Asked>) -> Self {
         let mut expected = Self::default();
@@ -119,7 +118,7 @@ impl Expected {
             (Some(_), None) => frame.is_some(),
         };
         self.slots.iter().any(|(function, asked)| is_function(*function) && is_slot(*function, *asked))
-            // Anything of the frame may be answered.
+            // Any slot of the frame may be answered.
             || self.open.iter().any(|function| is_function(*function) && (slot.is_none() || frame.is_some()))
             || self.unknown.iter().any(|asked| is_frame(&asked.frame) && is_named(asked))
     }
@@ -131,7 +130,7 @@ impl Expected {
         self.functions.iter().filter(|function| !is_seen(function) && may_be(function)).copied().collect()
     }
 
-    /// Gives the candidates the scores and the order that they have where this is expected.
+    /// Gives the candidates the scores and the order that this expectation implies.
     pub(crate) fn prefer(&self, module: &Module, candidates: &mut [Candidate]) {
         if self.is_empty() {
             return;
@@ -144,7 +143,7 @@ impl Expected {
                 }
                 Source::Description => false,
             });
-            // As much as it is like what was said.
+            // The bonus is proportional to the similarity of exemplar and utterance.
             candidate.score += speaks_here.map_or(0.0, |best| bars().in_context * best.score);
             if self.functions.contains(&candidate.function) {
                 candidate.score += bars().expected;

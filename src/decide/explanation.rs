@@ -1,4 +1,4 @@
-//! What a reading rests on beyond its features, for people who want to know why. Made only where somebody asks for it.
+//! The evidence of a reading beyond its features, for people who want to know why. Made only on request.
 
 use crate::{
     decide::{
@@ -9,23 +9,23 @@ use crate::{
     text::Span,
 };
 
-/// Readings that are explained, at most.
+/// The most readings that are explained.
 const MOST: usize = 3;
 
-/// The utterance as a request for one function: what might fill its slots, and what is left.
+/// The utterance as a request for one function: what might fill its slots, and which words are left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     pub function: FunctionId,
     /// Likeliest first.
     pub proposals: Vec<SlotProposal>,
-    /// Words for which neither a value nor a word of the function accounts, and what each weighs.
+    /// Words that neither a value nor a word of the function explains, with the weight of each.
     pub left_over: Vec<(Span, f32)>,
-    /// What makes the log-odds that the whole answer is right, most weight first: the name of a feature, and what it adds.
-    /// Empty where nothing was weighed.
+    /// The terms of the log-odds that the whole answer is right, largest first: the name of a feature, and what it
+    /// adds. Empty if nothing was weighed.
     pub parts: Vec<(&'static str, f32)>,
 }
 
-/// The readings for these functions, the first few of them, each once.
+/// The explanations of the first few of these functions, each once.
 pub(crate) fn explain(
     situation: &Situation<'_>,
     functions: impl Iterator<Item = FunctionId>,

@@ -1,5 +1,5 @@
-//! How far values of any words reach: an address to its last part and no further, a list to its last item, and the
-//! second of two values that a template joins by a word ("from ... to ...").
+//! How far free-text values reach. An address ends with its last part, and a list with its last item. The second of two
+//! values may be joined by words of a template ("from ... to ...").
 
 use std::cell::OnceCell;
 
@@ -20,15 +20,15 @@ use crate::{
     text::{Span, fold},
 };
 
-/// Words of a part behind a comma, at most: "IL 60614".
+/// The most words of a part behind a comma: "IL 60614".
 const PART: usize = 4;
-/// Words that lead from one value to the next, at most: "and take it".
+/// The most words that lead from one value to the next: "and take it".
 const LEADING: usize = 3;
-/// Words of an item of a list that nothing but its neighbours tells from other words, at most.
+/// The most words of an item that only its neighbours mark as an item of a list.
 const ITEM: usize = 3;
 
-/// Gives each value of any words its full length, and each list all its items. Where a template is said word for word,
-/// it knows where its values end.
+/// Gives each free-text value its full length, and each list all its items. A template that matches word for word
+/// already fixes where its values end.
 pub(super) fn settle(
     situation: &Situation<'_>,
     weighing: &Weighing<'_>,
@@ -87,7 +87,7 @@ struct Extent<'a> {
     pairs: OnceCell<Vec<Pair>>,
 }
 
-/// A slot, the words that join the next one to it, of which there may be none, and that one.
+/// A slot, the words (perhaps none) that join the next slot to it, and that next slot.
 type Pair = (SlotId, Vec<String>, SlotId);
 
 impl Extent<'_> {
@@ -123,7 +123,7 @@ impl Extent<'_> {
         self.words().iter().filter(|word| span.contains(**word)).copied().collect()
     }
 
-    /// What stands between two places holds a comma.
+    /// A comma stands between two places.
     fn is_parted(&self, from: usize, to: usize) -> bool {
         to > from && self.situation.utterance().slice(Span::new(from, to)).contains([',', ';', '、', '，'])
     }
@@ -132,8 +132,8 @@ impl Extent<'_> {
         filling.anchor.is_none() && is_text(self.function.slot(filling.slot))
     }
 
-    /// Without the words that lead to the next value: "45 Castle Street, Cardiff and take it" before "to 7 High
-    /// Street".
+    /// The span without the words that lead to the next value: "and take it" of "45 Castle Street, Cardiff and take it"
+    /// before "to 7 High Street".
     fn without_lead(&self, fillings: &[Filling], at: usize) -> Span {
         let span = fillings[at].span;
         let Some(next) = fillings.get(at + 1).map(|next| next.span) else { return span };
@@ -152,7 +152,7 @@ impl Extent<'_> {
         if leads && between <= LEADING { Span::new(span.start, words[joint - 1].end) } else { span }
     }
 
-    /// A name without the verb that its request ends in: "den Termin von Dierks streichen".
+    /// A name without the verb at the end of its request: "streichen" of "den Termin von Dierks streichen".
     fn without_tail(&self, span: Span) -> Span {
         let utterance = self.situation.utterance();
         let words = self.words_in(span);
@@ -168,14 +168,14 @@ impl Extent<'_> {
         }
     }
 
-    /// Without what says at its end that it takes the place of something: "den Termin von Wessels stattdessen auf ...".
+    /// The span without a word at its end that marks a replacement: "den Termin von Wessels stattdessen auf ...".
     fn without_correction(&self, span: Span) -> Span {
         let words = self.words_in(span);
         let last = words.iter().rfind(|word| !self.corrects(**word));
         last.filter(|last| Some(*last) != words.last()).map_or(span, |last| Span::new(span.start, last.end))
     }
 
-    /// A word that says that something takes the place of something else.
+    /// True of a word that marks a replacement.
     fn corrects(&self, word: Span) -> bool {
         let mut moves = self.situation.analysis.acts.moves.iter();
         let is_instead = || {
@@ -185,7 +185,7 @@ impl Extent<'_> {
         moves.any(|one| one.kind == Kind::Correct && one.cue.contains(word)) || is_instead()
     }
 
-    /// Without the preposition that leads to the slot in templates: "von" of "von Bergstraße 4".
+    /// The span without the preposition that leads to the slot in templates: "von" of "von Bergstraße 4".
     fn without_preposition(&self, slot: SlotId, span: Span) -> Span {
         let words = self.words_in(span);
         let [first, second, ..] = words[..] else { return span };
@@ -196,8 +196,8 @@ impl Extent<'_> {
         if is_plain && is_lead && led >= 1.0 && led > self.weighing.lead(slot, span) { rest } else { span }
     }
 
-    /// With the article before it, where the templates have the slot before that: what they lead to is the value, from
-    /// there on.
+    /// The span with the article before it, if the templates have the slot before that article: the value begins behind
+    /// the words that lead to it.
     fn with_article(&self, fillings: &[Filling], at: usize) -> Span {
         let (slot, span) = (fillings[at].slot, fillings[at].span);
         let article = self.words().iter().rfind(|word| word.end <= span.start);
@@ -209,8 +209,8 @@ impl Extent<'_> {
         if led >= 1.0 && led > self.weighing.lead(slot, span) { whole } else { span }
     }
 
-    /// Without what is said around an answer ("Bella heißt sie"), and with its subject and its article where nothing
-    /// else is said before it.
+    /// The span without the phrases around an answer ("Bella heißt sie"), and with its subject and its article if
+    /// nothing else stands before it.
     fn as_answer(&self, span: Span) -> Span {
         let language = self.situation.knowledge.module.language();
         let core = carrier::core(language, &self.situation.utterance().only(span), &[]);
@@ -223,15 +223,15 @@ impl Extent<'_> {
         if is_first { Span::new(whole.start.min(span.start), span.end) } else { span }
     }
 
-    /// With the parts behind it that belong to what has a number: "12 Abbey Road, London NW8 9AY". They are written as
-    /// names or codes, and nothing else claims them.
+    /// A span with a number, with the parts behind it that belong to it: "12 Abbey Road, London NW8 9AY". The parts are
+    /// written as names or codes, and no other filling covers them.
     fn with_parts(&self, mut span: Span, fillings: &[Filling], own: usize) -> Span {
         let utterance = self.situation.utterance();
         let has_digit = |span: Span| utterance.slice(span).contains(|c: char| c.is_ascii_digit());
         let is_claimed = |word: Span| {
             fillings.iter().enumerate().any(|(at, one)| at != own && one.span.overlaps(word)) //
         };
-        // Whoever writes no name with a capital letter may still write "QW/28" or "I" so.
+        // People who do not capitalize names may still write "QW/28" or "I".
         let is_name = |word: &Span| {
             let mut letters = utterance.slice(*word).chars();
             letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
@@ -248,7 +248,7 @@ impl Extent<'_> {
         if !has_digit(span) || self.has_parts_beside(slot) {
             return span;
         }
-        // Of what another value may follow behind a comma, the parts up to a postal code are its own.
+        // If another value may follow behind a comma, only the parts up to a postal code belong to this one.
         let (is_followed, mut with_code) = (self.is_followed(slot), span);
         loop {
             let from = self.words().partition_point(|word| word.start < span.end);
@@ -269,8 +269,7 @@ impl Extent<'_> {
         }
     }
 
-    /// True of a slot that holds one part of what stands between commas: the street of an address with a town of its
-    /// own.
+    /// True of a slot for one part of a text with commas: the street of an address whose town has its own slot.
     fn has_parts_beside(&self, slot: SlotId) -> bool {
         let path = &self.function.slot(slot).path.0;
         let beside = |other: SlotId| {
@@ -280,7 +279,7 @@ impl Extent<'_> {
         self.function.slot_ids().any(|other| other != slot && beside(other))
     }
 
-    /// True of a slot that another one follows behind a comma in a template.
+    /// True of a slot that is followed by a comma and another slot in a template.
     fn is_followed(&self, slot: SlotId) -> bool {
         let mut windows = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
         windows.any(|pieces| match pieces {
@@ -297,7 +296,7 @@ impl Extent<'_> {
         self.pairs().iter().any(|(_, lead, _)| lead.last() == Some(&said))
     }
 
-    /// Two slots of any words that a template joins by a few words, or has side by side.
+    /// Two free-text slots that a template joins by a few words, or has side by side.
     fn pairs(&self) -> &[Pair] {
         let pair = |pieces: &[Piece]| match pieces {
             [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(other), .. }] => {
@@ -312,8 +311,8 @@ impl Extent<'_> {
         self.pairs.get_or_init(|| windows().filter_map(pair).collect())
     }
 
-    /// The second of two values that a template joins, where the first is known and the words that join them follow it:
-    /// up to the next value, without the words that lead to that.
+    /// The second of two values that a template joins, if the first is known and the joining words follow it. It
+    /// reaches to the next value, without the words that lead there.
     fn led(&self, fillings: &[Filling]) -> Option<Filling> {
         self.pairs().iter().filter(|(_, lead, _)| !lead.is_empty()).find_map(|(one, lead, other)| {
             let (one, other) = (*one, *other);
@@ -346,8 +345,8 @@ impl Extent<'_> {
         })
     }
 
-    /// The second of two values with numbers, such as addresses, where the first one holds both with the word between
-    /// them that leads to the second in a template: "Flat 2, 18 Sea Road from 9 Church Row".
+    /// The second of two values with numbers, such as addresses, if the first filling contains both and the word
+    /// between them that leads to the second in a template: "Flat 2, 18 Sea Road from 9 Church Row".
     fn within(&self, fillings: &mut [Filling]) -> Option<Filling> {
         let has_digit = |words: &[Span]| {
             words.iter().any(|word| self.situation.utterance().slice(*word).contains(|c: char| c.is_ascii_digit()))
@@ -367,7 +366,7 @@ impl Extent<'_> {
         Some(second)
     }
 
-    /// The only slot of any words to which this word leads in templates.
+    /// The only free-text slot to which this word leads in templates.
     fn led_by(&self, word: &str) -> Option<SlotId> {
         let pieces = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2));
         let mut slots: Vec<SlotId> = pieces
@@ -384,8 +383,8 @@ impl Extent<'_> {
         if let [slot] = slots[..] { Some(slot) } else { None }
     }
 
-    /// The family name behind the given one, where templates have both side by side and the first holds both: "Mary
-    /// Ward". What begins with a small letter belongs to the second ("van der Berg"), else its last word is.
+    /// The family name behind the given name, if templates have both side by side and the first filling contains both:
+    /// "Mary Ward". It begins at the first word with a small letter ("van der Berg"), else it is the last word.
     fn beside(&self, fillings: &mut [Filling]) -> Option<Filling> {
         let utterance = self.situation.utterance();
         let is_filled = |slot: SlotId| fillings.iter().any(|one| one.slot == slot);
@@ -412,7 +411,7 @@ impl Extent<'_> {
         let is_small = |word: &Span| utterance.slice(*word).starts_with(char::is_lowercase);
         let is_cased = words.first().is_some_and(|first| !is_small(first));
         let small = words.iter().skip(1).position(|word| is_cased && is_small(word)).map(|small| small + 1);
-        // A family name may be two: "Smith-Jones".
+        // A family name may have two parts: "Smith-Jones".
         let is_joined = |at: &usize| {
             let gap = Span::new(words[at - 1].end, words[*at].start);
             matches!(utterance.slice(gap), "-" | "'" | "’")
@@ -433,8 +432,8 @@ impl Extent<'_> {
         languages.iter().flat_map(|language| list(&language.words.slots)).any(|end| label.ends_with(end))
     }
 
-    /// Takes lists of texts apart at their commas and conjunctions, with the items that stand between two of them:
-    /// "Chile, Peru and Bolivia". All items belong to the slot of the one beside the words around the list.
+    /// Divides lists of texts at their commas and conjunctions, including the items that stand between two of them:
+    /// "Chile, Peru and Bolivia". All items belong to the slot of the one that stands beside the words around the list.
     fn enumerate(&self, asked: &[SlotId], fillings: &mut Vec<Filling>) {
         let is_list = |one: &Filling| one.anchor.is_none() && is_list_of_texts(self.function.slot(one.slot));
         let (lists, others): (Vec<Filling>, Vec<Filling>) = fillings.iter().partition(|one| is_list(one));
@@ -456,7 +455,7 @@ impl Extent<'_> {
             let whole = ablation::made("extent.with_items", group_span, whole);
             let slot =
                 ablation::made("extent.slot_of_frame", first.slot, self.slot_of_frame(whole).unwrap_or(first.slot));
-            // Each item that was found speaks for the list.
+            // Each item that was found raises the confidence of the list.
             let confidence = 1.0 - group.iter().map(|one| 1.0 - one.confidence).product::<f32>();
             fillings.extend(asked::parts_of_list(self.situation, whole).into_iter().map(|span| Filling {
                 slot,
@@ -469,7 +468,7 @@ impl Extent<'_> {
         fillings.sort_by_key(|filling| filling.span);
     }
 
-    /// The list whose mark stands in a template behind the word before the list, or before the word behind it.
+    /// The list slot that a template has behind the word before the list, or before the word behind it.
     fn slot_of_frame(&self, list: Span) -> Option<SlotId> {
         let before = self.words().iter().rfind(|word| word.end <= list.start).map(|word| self.said(*word));
         let behind = self.words().iter().find(|word| word.start >= list.end).map(|word| self.said(*word));
@@ -492,7 +491,7 @@ impl Extent<'_> {
         if let [slot] = slots[..] { Some(slot) } else { None }
     }
 
-    /// Between two items stand a comma or a conjunction, or further items that nothing else claims.
+    /// True if a comma or a conjunction stands between two items, or further items that no other filling covers.
     fn joins(&self, one: Span, other: Span, others: &[Filling]) -> bool {
         let gap = Span::new(one.end, other.start.max(one.end));
         if other.start < one.end || others.iter().any(|filling| filling.span.overlaps(gap)) {
@@ -515,8 +514,8 @@ impl Extent<'_> {
                 && is_joint(last, last.map_or(one.end, |word| word.end), other.start)
     }
 
-    /// With the items before and behind it that nothing else claims: all of an answer, elsewhere those that are written
-    /// as names.
+    /// The span with the items before and behind it that no other filling covers: in an answer all of them, elsewhere
+    /// those that are written as names.
     fn with_items(&self, mut span: Span, is_asked: bool, others: &[Filling]) -> Span {
         let utterance = self.situation.utterance();
         let is_name = |word: &Span| is_asked || utterance.slice(*word).starts_with(char::is_uppercase);

@@ -1,4 +1,4 @@
-//! What an answer rests on, as named numbers: the same for learning, for deciding and for explaining.
+//! What an answer is based on, as named numbers: the same for learning, for deciding and for explaining.
 
 use crate::{decide::head::Own, module::Module, retrieve::Candidate};
 
@@ -30,29 +30,29 @@ macro_rules! features {
 
 pub(crate) use features;
 
-/// Of a number that counts something, as features have it.
+/// The logarithm of a count, as features use it.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 of anything")]
 pub(crate) fn logarithm(number: usize) -> f32 {
     (1.0 + number as f32).ln()
 }
 
-/// 1 for what is so.
+/// 1 if true, else 0.
 pub(crate) const fn flag(is: bool) -> f32 {
     if is { 1.0 } else { 0.0 }
 }
 
 features! {
-    /// What a candidate is ranked by.
+    /// The numbers that rank a candidate.
     RankingInput {
         /// Log-probability by the embedder's vectors, and by words and characters.
         vectors,
         ngrams,
-        /// The same, times what the module's own exemplars reach that way when they are left out.
+        /// The same, times how well this way finds the module's own exemplars when each is left out.
         vectors_trusted,
         ngrams_trusted,
-        /// What retrieval makes of it all.
+        /// The retrieval score that combines them all.
         fused,
-        /// The same where nothing was learned.
+        /// The same without anything learned.
         fused_alone,
         /// Mean cosine of its nearest exemplars, and the cosine of their centroid.
         nearest,
@@ -64,11 +64,11 @@ features! {
         described_words,
         /// It has no exemplars.
         unshown,
-        /// Retrieval's score and the cosine of the centroid, times the logarithm of the number of functions: among many,
-        /// other evidence counts.
+        /// Retrieval's score and the cosine of the centroid, times the logarithm of the number of functions: with many
+        /// functions, other evidence counts.
         fused_of_many,
         centroid_of_many,
-        /// What the description says, by how few exemplars the function has: all of it without any, next to nothing
+        /// The two scores of the description, weighted by how few exemplars the function has: fully without any, hardly
         /// with a dozen.
         described_of_few,
         described_words_of_few,
@@ -108,19 +108,20 @@ impl RankingInput {
 }
 
 features! {
-    /// What is known of an utterance beside an open form.
+    /// What is known of an utterance while a form is open.
     BesideInput {
-        /// Values for the form were found: any, one for what was asked, the same by a recognizer, one by a recognizer for
-        /// what was not asked.
+        /// Values for the form were found: any; one for a slot that was asked for; the same by a recognizer; one by a
+        /// recognizer for a slot that was not asked for.
         told,
         asked_told,
         asked_recognized,
         other_recognized,
-        /// All of them take the place of what is known.
+        /// All of them replace known values.
         replaces,
-        /// The log-odds of the least sure of them, 0 without any.
+        /// The log-odds of the least sure of them; 0 if there are none.
         surest,
-        /// Words are left that are no part of a value and say something; the account of words, as [`Features`] have it.
+        /// Words that say something are left outside the values; the share of words that are explained, as in
+        /// [`Features`].
         left,
         explained,
         left_over,
@@ -129,45 +130,48 @@ features! {
         led,
         /// Logarithm of the number of words.
         length,
-        /// It says a template of another function word for word.
+        /// It matches a template of another function word for word.
         written_elsewhere,
         /// It asks something in return, by its words; it ends as a question.
         asks_back,
         question,
-        /// Its words say that a value is not known, not wanted or stays as it is; it begins with a no, with a yes.
+        /// Its words say that a value is unknown, unwanted or stays as it is; it begins with a no; with a yes.
         passes,
         denies,
         affirms,
         /// A move of a conversation was found in it: a correction, a change, one more.
         moves,
-        /// Log-odds, by its sentence vector, as [`Features`] has them.
+        /// Log-odds, by its sentence vector, as in [`Features`].
         act_question,
         act_other,
         act_reply,
         act_decline,
-        /// Log-odds, by its sentence vector and its words, that it tells something of the form, declines to, or does
-        /// nothing to it, rather than that it asks for something else.
+        /// Log-odds, by its sentence vector and its words, that it gives a value for the form, declines to, or leaves
+        /// it unchanged, rather than asks for something else.
         turn_tells,
         turn_declines,
         turn_nothing,
-        /// Of the likeliest other function: the log-odds that it is meant, by all that is known of it and by its score
-        /// alone; what retrieval finds it better than the open one; it takes a value of a kind that the form does not.
+        /// About the likeliest other function: the log-odds that it is meant, by all evidence and by its score alone;
+        /// whether retrieval ranks it above the open one; whether it takes a kind of value that the form does not.
         other_meant,
         other_score,
         other_lead,
         other_kind,
-        /// It says more than what may as well be said of the form; its account of words, and how many values a recognizer found for it.
+        /// It leaves fewer words unexplained than the form does; its share of explained words; how many values a
+        /// recognizer found for it.
         other_unexplained,
         other_explained,
         other_left_over,
         other_values,
-        /// The log-odds that anything is meant, by itself.
+        /// The log-odds that the utterance means any function, by itself.
         anything,
-        /// Nothing is asked but whether all is right; all that was asked is optional; it may be any words.
+        /// The question only asks whether everything is right; only optional slots were asked for; what was asked may
+        /// be any words.
         confirms,
         optional,
         free,
-        /// What was found counts otherwise where all is to be confirmed, and the rest where a recognizer found it.
+        /// Interactions: values found while everything is to be confirmed; `turn_tells` where a recognizer found a
+        /// value.
         confirms_told,
         recognized_turn_tells,
         recognized_turn_nothing,
@@ -176,7 +180,7 @@ features! {
 }
 
 features! {
-    /// Everything that is known of one alternative: the utterance as a request for one function.
+    /// Everything that is known about one alternative: the utterance as a request for one function.
     Features {
         /// Log of its share among the candidates, and how far that lies above the best other one.
         share,
@@ -186,17 +190,17 @@ features! {
         /// Log-probability by the embedder's vectors, and by words and characters.
         vectors,
         ngrams,
-        /// The same of what means no function.
+        /// The same for "no function".
         vectors_none,
         ngrams_none,
-        /// Against the mean of what the module's own exemplars reach when they are left out.
+        /// Relative to the mean that the module's own exemplars reach when each is left out.
         vectors_relative,
         ngrams_relative,
-        /// Share of the module's own exemplars that find their function when they are left out.
+        /// Share of the module's own exemplars that find their function when each is left out.
         own_accuracy,
         /// Nothing was learned: the module has no exemplars, or too many.
         unlearned,
-        /// Retrieval's score, and how far it lies above what sentences about other things get.
+        /// Retrieval's score, and how far it lies above the usual score of sentences about other things.
         fused,
         above_usual,
         /// Cosine of the nearest piece of evidence, of the nearest few exemplars, of their centroid, of the
@@ -213,56 +217,58 @@ features! {
         exemplars,
         /// How near a negative exemplar is.
         negative,
-        /// Share of what the words mean that values, the function's own words and empty talk account for.
+        /// Share of meaningful words that values, the function's own words and empty talk account for.
         explained,
-        /// What is left over, as a sum.
+        /// The total weight of the words that are left over.
         left_over,
-        /// Share of words that nothing in the module has.
+        /// Share of words that occur nowhere in the module.
         unknown,
         /// Logarithm of the number of words.
         length,
-        /// Share of required slots that have a value; number of those that have none, and of optional ones that have.
+        /// Share of required slots that have a value; number of required ones without a value, and of optional ones
+        /// with a value.
         required,
         missing,
         optional,
         /// The lowest and the product of the slots' confidences; 1 without slots.
         lowest_slot,
         all_slots,
-        /// Values that a recognizer found, and values of free text with their share of the words.
+        /// Number of values that a recognizer found; number of free-text values, and their share of the words.
         recognized,
         free,
         free_share,
-        /// Values that were found in the utterance and fill no slot of it.
+        /// Values that were found in the utterance but fill none of the slots.
         unclaimed,
         /// Values that do not fit the schema.
         invalid,
         /// It is a valid, complete call.
         complete,
-        /// A slot is empty that nothing here could have found.
+        /// A slot is empty for which nothing here could have found a value.
         unseen,
-        /// How well its slots are filled against the best other alternative.
+        /// How well its slots are filled, compared with the best other alternative.
         support_lead,
-        /// It says one of the function's templates word for word, and the share of the words that could be any.
+        /// It matches one of the function's templates word for word; the share of its words that the template leaves
+        /// free.
         verbatim,
         verbatim_free,
-        /// The utterance refuses what the function does; rules something out.
+        /// The utterance refuses what the function does; the number of things it rules out.
         refused,
         negations,
-        /// It may ask for several things; clauses; how likely one of them means another function.
+        /// It may ask for several things; the number of clauses; how likely one of them means another function.
         doubtful,
         clauses,
         other_clause,
         /// It ends as a question.
         question,
-        /// Log-odds, by its sentence vector, that it asks about a state, is about something else (beyond those of the
-        /// function's own exemplars), answers a question or declines to, rather than that it asks for something; 0
-        /// where the embedder has no reader.
+        /// Log-odds, by its sentence vector, that it asks about a state, is about something else (relative to the
+        /// function's own exemplars), answers a question, or declines to answer, rather than asks for something; 0 if
+        /// the embedder has no reader.
         act_question,
         act_other,
         act_reply,
         act_decline,
-        /// How much likelier it is to ask about a state, a rule or the past than the function's own exemplars are; the
-        /// same where it is likelier, else 0.
+        /// How much likelier than the function's own exemplars it is to ask about a state, a rule or the past; the same
+        /// value if it is positive, else 0.
         asks_unlike,
         asks_beyond,
         /// The function was asked about; a slot that was asked for has a value.

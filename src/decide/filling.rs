@@ -1,4 +1,4 @@
-//! A slot with words of the utterance: what may fill it, and what does.
+//! A slot with words of the utterance that may fill it, or that do.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,10 +24,10 @@ pub struct Filling {
     pub span: Span,
     /// Which of the anchors it is; `None` for free text.
     pub anchor: Option<usize>,
-    /// What says so, where it is not the evidence.
+    /// The rule that filled the slot, if it was not the evidence.
     pub rule: Option<Rule>,
-    /// The probability that just this span fills the slot, 0 to 1. By a rule, of which the slot model knows how often it
-    /// is right, it is 1, or less where the rule leaves open which of several spans it is.
+    /// The probability that exactly this span fills the slot, 0 to 1. For a rule it is 1, or less if the rule leaves
+    /// open which of several spans fills the slot; the slot model knows how often each rule is right.
     pub confidence: f32,
 }
 
@@ -39,31 +39,32 @@ pub(crate) struct Said {
     pub value: Value,
 }
 
-/// What says that words fill a slot beside their evidence.
+/// A rule by which words fill a slot, beside their evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// They are all of an answer; a number that is; a part of it between commas; an item of it.
+    /// The words are a whole answer; a number that is the whole answer; a part of an answer between commas; an item of
+    /// it.
     Answer,
     Number,
     Part,
-    /// Of all words of an answer they are likeliest to be the value, with the probability of that.
+    /// Of all words of an answer, these are the likeliest value; the filling has the probability of that.
     Chosen,
     Item,
-    /// A word leads to them that leads to the slot in a template.
+    /// The word before them leads to the slot in a template.
     Led,
-    /// Words join them to another value as a template does.
+    /// They are joined to another value as in a template.
     Joined,
     /// They stand beside the slot's own name.
     Named,
-    /// A template is said word for word; the same where another slot's free text stands beside.
+    /// They stand in a template that matches word for word; the same where another slot's free text stands beside them.
     Template,
     Beside,
     /// The name of a flag is ruled out: "no sauce".
     Denied,
     /// They are a part of an address that is written in one line.
     Address,
-    /// They stand between quotation marks, behind a slot's name and a colon, or are written in a form of their own.
+    /// They stand between quotation marks, follow a slot's name and a colon, or are written in a recognizable form.
     Quoted,
 }
 
@@ -72,13 +73,13 @@ impl Filling {
         Self { slot, span, anchor: None, rule: Some(rule), confidence: 1.0 }
     }
 
-    /// What a recognizer found, a template has there, or a form of writing tells.
+    /// True of what a recognizer found, of what a template has there, and of what its written form shows.
     pub(crate) const fn is_exact(&self) -> bool {
         self.anchor.is_some() || matches!(self.rule, Some(Rule::Template | Rule::Beside | Rule::Quoted | Rule::Address))
     }
 }
 
-/// True of a slot that free text may fill: of no kind that a recognizer alone can read.
+/// True of a slot that free text may fill: only a recognizer can read the other kinds.
 pub(crate) fn is_open(module: &Module, slot: &Slot) -> bool {
     let is_list = |id| matches!(module.recognizer(id).kind, RecognizerKind::List(_));
     matches!(slot.kind, SlotKind::String | SlotKind::Any)

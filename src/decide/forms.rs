@@ -1,9 +1,10 @@
-//! Values that are told by how they are written: paths, patterns of files, channels, handles, addresses of mail,
+//! Values that are recognized by how they are written: paths, file patterns, channels, handles, mail addresses,
 //! `owner/name`, hashes and ids.
 //!
-//! Of a function that is only described, such a value fills the empty slot of any words whose name asks for it, else the one
-//! whose description does; of a function that is about such things, the slots in the order of the schema. Where more such
-//! values are said than slots ask for them, the words alone tell which is meant.
+//! These rules serve a function that is only described. Such a value fills the empty free-text slot whose name asks for
+//! it, or else the one whose description does. If only the function is about such things, the values fill its slots in
+//! the order of the schema. If more such values are said than slots ask for them, the words alone decide which value is
+//! meant.
 
 use crate::{
     ablation,
@@ -19,13 +20,13 @@ use crate::{
     text::{Span, Utterance, in_words, is_unspaced, names::singular},
 };
 
-/// Digits of a hash that is cut short, at least, and of the longest there is.
+/// The number of digits of a hash: at least those of a shortened one, at most those of the longest.
 const HASH: std::ops::RangeInclusive<usize> = 7..=64;
-/// Characters of an id, at least.
+/// The fewest characters of an id.
 const ID: usize = 3;
-/// Letters behind the digits of a number with its unit, at most: "6pm", "10kg".
+/// The most letters behind the digits of a number with its unit: "6pm", "10kg".
 const UNIT: usize = 3;
-/// Letters and digits of what a file's name ends in, at most.
+/// The most letters and digits of a file name's extension.
 const ENDING: usize = 8;
 
 /// How a value is written.
@@ -41,7 +42,7 @@ enum Form {
     Id,
 }
 
-/// What of a function asks for a value of a form; the better one first.
+/// The part of a function that asks for a value of a form; better parts come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
     Name,
@@ -55,7 +56,7 @@ struct Token {
     forms: Vec<Form>,
 }
 
-/// Fills the slots that ask for what is written in these forms.
+/// Fills the slots that ask for values in these forms.
 pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[SlotId], fillings: &mut Vec<Filling>) {
     let tokens = tokens(situation.utterance());
     let mut put: Vec<(SlotId, Span)> = Vec::new();
@@ -82,7 +83,7 @@ pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[Sl
     fillings.sort_by_key(|one| one.span);
 }
 
-/// The slots that ask for a value of the form, and what of the function says so: none but those that say it best.
+/// The slots that ask for a value of the form, with the part that asks for it: only the slots with the best such part.
 fn claimants(situation: &Situation<'_>, function: &Function, form: Form) -> Option<(Claim, Vec<SlotId>)> {
     let claims = function.slot_ids().filter_map(|id| Some((claim(situation, function, id, form)?, id)));
     let claims: Vec<(Claim, SlotId)> = claims.collect();
@@ -90,7 +91,7 @@ fn claimants(situation: &Situation<'_>, function: &Function, form: Form) -> Opti
     Some((best, claims.into_iter().filter(|(claim, _)| *claim == best).map(|(_, id)| id).collect()))
 }
 
-/// What asks for a value of the form to fill this slot of any words.
+/// The part of the function that asks for this free-text slot to be filled with a value of the form.
 fn claim(situation: &Situation<'_>, function: &Function, id: SlotId, form: Form) -> Option<Claim> {
     let slot = function.slot(id);
     if !slot.takes_any_words() || slot.path.is_repeated() {
@@ -105,7 +106,7 @@ fn claim(situation: &Situation<'_>, function: &Function, id: SlotId, form: Form)
     if says(&in_words(slot.label())) {
         return Some(Claim::Name);
     }
-    // "To" in a description leads to anything.
+    // "To" in a description may lead to anything.
     if !matches!(form, Form::Mail | Form::Handle | Form::Id) && says(&slot.description) {
         return Some(Claim::Description);
     }
@@ -113,7 +114,7 @@ fn claim(situation: &Situation<'_>, function: &Function, id: SlotId, form: Form)
     (form == Form::Path && is_end(languages, slot.label()) && is_about()).then_some(Claim::Function)
 }
 
-/// True of a slot for the one end or the other of what goes from here to there.
+/// True of a slot for the start or the end of something that goes from here to there.
 fn is_end(languages: [&'static Language; 2], label: &str) -> bool {
     let words = words_of(label);
     languages.iter().any(|language| {
@@ -122,7 +123,7 @@ fn is_end(languages: [&'static Language; 2], label: &str) -> bool {
     })
 }
 
-/// Puts the value into the slot, in place of what it had; texts that begin or end with it lose it.
+/// Puts the value into the slot in place of its former value; texts of other slots that begin or end with it lose it.
 fn fill(situation: &Situation<'_>, slot: SlotId, span: Span, fillings: &mut Vec<Filling>) {
     let utterance = situation.utterance();
     let is_within = |one: &Filling| {
@@ -132,7 +133,7 @@ fn fill(situation: &Situation<'_>, slot: SlotId, span: Span, fillings: &mut Vec<
         let begins = first.is_some_and(|word| word.start < span.start);
         begins && last.is_some_and(|word| word.start >= span.end)
     };
-    // In the midst of another text it is a part of that.
+    // In the middle of another text, it is a part of that text.
     if fillings.iter().any(|one| one.slot != slot && one.anchor.is_none() && is_within(one)) {
         return;
     }
@@ -144,7 +145,7 @@ fn fill(situation: &Situation<'_>, slot: SlotId, span: Span, fillings: &mut Vec<
     fillings.push(Filling::by(Rule::Quoted, slot, span));
 }
 
-/// What is left of a text without the value at its one end, and without the words that lead to that.
+/// What is left of a text without the value at one end of it, and without the words that lead to that value.
 fn without(situation: &Situation<'_>, text: Span, value: Span) -> Span {
     let (utterance, code) = situation.said();
     let language = Language::or_english(code);
@@ -165,7 +166,7 @@ fn without(situation: &Situation<'_>, text: Span, value: Span) -> Span {
     }
 }
 
-/// What is written in one of the forms, in order. What stands in a longer quotation is a part of that.
+/// Everything that is written in one of the forms, in order. Within a longer quotation it is a part of the quotation.
 fn tokens(utterance: &Utterance) -> Vec<Token> {
     let quoted = quotations(utterance.text());
     let is_quoted = |span: Span| quoted.iter().any(|one| one.contains(span) && *one != span);
@@ -177,7 +178,7 @@ fn tokens(utterance: &Utterance) -> Vec<Token> {
     all.filter_map(token).collect()
 }
 
-/// What stands between spaces, without the marks around it.
+/// The pieces of text between spaces, without the marks around them.
 fn chunks(utterance: &Utterance) -> Vec<Span> {
     let ends =
         |c: char| c.is_whitespace() || is_unspaced(c) || "\"'`“”„«»「」『』‘’()[]{}<>,;!?、。，！？：".contains(c);
@@ -252,7 +253,7 @@ fn is_path(text: &str) -> bool {
     (is_led || is_drive || is_deep || is_file) && has_letter
 }
 
-/// `9f3c2ab`: digits of sixteen, letters among them.
+/// `9f3c2ab`: hexadecimal digits, letters among them.
 fn is_hash(text: &str) -> bool {
     HASH.contains(&text.len())
         && text.chars().all(|c| c.is_ascii_hexdigit())
@@ -260,7 +261,7 @@ fn is_hash(text: &str) -> bool {
         && text.contains(|c: char| c.is_ascii_alphabetic())
 }
 
-/// `PROJ-123`, `a81f-22`: letters and digits that are no number with its unit.
+/// `PROJ-123`, `a81f-22`: letters and digits that are not a number with its unit.
 fn is_id(text: &str) -> bool {
     let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     let has_both = text.contains(|c: char| c.is_ascii_digit()) && text.contains(|c: char| c.is_ascii_alphabetic());
@@ -270,7 +271,7 @@ fn is_id(text: &str) -> bool {
 }
 
 impl Form {
-    /// Words of names and descriptions of slots that take it.
+    /// Words in names and descriptions of slots that take this form.
     fn words(self, written: &'static Written) -> Box<dyn Iterator<Item = &'static String>> {
         match self {
             Self::Glob => Box::new(written.patterns.iter()),

@@ -1,4 +1,4 @@
-//! Everything that deciding needs to know of a module, compiled.
+//! Everything that deciding needs to know about a module, compiled.
 
 use std::sync::Arc;
 
@@ -24,30 +24,30 @@ pub struct Knowledge {
     /// What the module's own exemplars teach.
     pub head: Head,
     pub vocabulary: Vocabulary,
-    /// How exemplars rule things out.
+    /// How exemplars express negation.
     pub phrasings: Phrasings,
-    /// What tells misspelt words.
+    /// The words that misspelt words are corrected to.
     pub spelling: Spelling,
-    /// What finds slots by their descriptions; `None` where the embedder has no reader.
+    /// The reader that finds slots by their descriptions; `None` if the embedder has no reader.
     pub slots: Option<SlotReader>,
-    /// What the exemplars of each function teach of its slots, where they are many.
+    /// What the exemplars of each function teach about its slots, if there are many exemplars.
     pub taggers: Vec<Option<Arc<Tagger>>>,
-    /// What the exemplars of each function do; `None` where nothing tells.
+    /// The speech acts of each function's exemplars; `None` if they cannot be told.
     pub acts: Vec<Option<ShownActs>>,
-    /// The score that the best function usually gets for what is none of the module's business.
+    /// The score that the best function usually gets for sentences outside the module's business.
     pub usual_score: f32,
     /// How sure its answers are.
     pub calibration: Calibrated,
 }
 
-/// What the exemplars of a function do.
+/// The speech acts of a function's exemplars.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ShownActs {
-    /// The probability that they ask about something, rather than for it, on average.
+    /// The average probability that they ask about something, rather than for it.
     pub asks: f32,
-    /// The highest log-odds that one is about something else: what most modules take for small talk is the business of
-    /// one.
+    /// The highest log-odds that one of them is about something else. What is small talk for most modules is the
+    /// business of some.
     pub other: f32,
-    /// Stands for the sentences that it was found in.
+    /// A hash of the sentences that these were measured on.
     pub said: u64,
 }

@@ -12,7 +12,7 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// A slot's name with a colon behind it, in words.
+/// A slot's name with a colon behind it, as word indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Label {
     from: usize,
@@ -20,7 +20,7 @@ struct Label {
     slot: SlotId,
 }
 
-/// Gives slots of any words what stands behind their names and a colon, up to the next such name.
+/// Fills free-text slots with the text behind their names and a colon, up to the next such name.
 pub(super) fn settle(situation: &Situation<'_>, function: &Function, fillings: &mut Vec<Filling>) {
     let utterance = situation.utterance();
     if !utterance.text().contains([':', '：']) {
@@ -41,7 +41,7 @@ pub(super) fn settle(situation: &Situation<'_>, function: &Function, fillings: &
             fillings.push(Filling::by(Rule::Quoted, label.slot, span));
         }
     }
-    // What is left of a text must not reach over the name of another slot.
+    // A text must not reach over the name of another slot.
     fillings.retain(|one| {
         let reaches = |label: &Label| one.anchor.is_none() && one.span.overlaps(words[label.from]);
         one.rule == Some(Rule::Quoted) || !labels.iter().any(reaches)
@@ -49,7 +49,7 @@ pub(super) fn settle(situation: &Situation<'_>, function: &Function, fillings: &
     fillings.sort_by_key(|one| one.span);
 }
 
-/// The words from the one to the other, without what joins them to the next name.
+/// The words between the two indices, without the words that join them to the next name.
 fn value(situation: &Situation<'_>, from: usize, to: usize, is_followed: bool) -> Option<Span> {
     let (utterance, code) = situation.said();
     let joints = &Language::or_english(code).words.joints;
@@ -67,7 +67,7 @@ fn labels(utterance: &Utterance, function: &Function) -> Vec<Label> {
         let Some(last) = to.checked_sub(1).and_then(|last| words.get(last)) else { return false };
         let end = words.get(to).map_or(utterance.len(), |next| next.start);
         let gap = utterance.slice(Span::new(last.end, end));
-        // No colon of a time or an address: "10:30", "mailto:a".
+        // The colon must not belong to a time or an address: "10:30", "mailto:a".
         gap.starts_with([':', '：']) && (gap.chars().count() > 1 || gap.starts_with('：'))
     };
     let of_slot = |slot: SlotId| {
@@ -75,7 +75,7 @@ fn labels(utterance: &Utterance, function: &Function) -> Vec<Label> {
         found.into_iter().map(move |(from, to)| Label { from, to, slot })
     };
     let mut labels: Vec<Label> = function.slot_ids().flat_map(of_slot).filter(|label| has_colon(label.to)).collect();
-    // The longest name counts: "last name" is not "name".
+    // The longest name counts: "last name" wins over "name".
     labels.sort_unstable();
     labels.dedup_by_key(|label| label.to);
     labels

@@ -1,4 +1,4 @@
-//! Words that make a number a limit: "at most 300" fills a highest price, and no lowest one.
+//! Words that make a number a limit: "at most 300" fills a highest price, not a lowest one.
 
 use crate::{
     ablation,
@@ -15,20 +15,20 @@ pub(crate) fn is_limit(code: &str, slot: &Slot) -> bool {
     slot.kind.is_number() && limits.any(|limit| name.iter().any(|word| limit.names.contains(word)))
 }
 
-/// The words beside the number that make it the limit of which the slot's name speaks, in the language of this code.
+/// The words beside the number that make it the kind of limit in the slot's name, in the language of this code.
 pub(crate) fn of_slot((utterance, code): (&Utterance, &str), slot: &Slot, number: Span) -> Option<Span> {
     let (limit, words) = said(utterance, code, number)?;
     let is_its = words_of(slot.label()).iter().any(|word| limit.names.contains(word));
     ablation::holds("limits.of_slot", is_its).then_some(words)
 }
 
-/// The words that make the number a limit, of whatever kind.
+/// The words that make the number a limit of any kind.
 pub(crate) fn words_beside(utterance: &Utterance, code: &str, number: Span) -> Option<Span> {
     said(utterance, code, number).map(|(_, words)| words)
 }
 
-/// The limit that stands right beside the number, with the words that say so. Of several the one with most of them:
-/// "not more than" has "more than" in it.
+/// The limit that stands right beside the number, with its words. Of several phrases, the longest counts: "not more
+/// than" contains "more than".
 fn said(utterance: &Utterance, code: &str, number: Span) -> Option<(&'static Limit, Span)> {
     let words = utterance.words();
     let (end, next) =
@@ -43,7 +43,7 @@ fn said(utterance: &Utterance, code: &str, number: Span) -> Option<(&'static Lim
     said.max_by_key(|(_, words)| words.len())
 }
 
-/// The phrase, if it begins at the word `from`.
+/// The words of the phrase, if it begins at the word `from`.
 fn at(utterance: &Utterance, from: usize, phrase: &[String]) -> Option<Span> {
     let words = utterance.words().get(from..from + phrase.len())?;
     let is_said = phrase.iter().enumerate().all(|(at, wanted)| utterance.folded_word(from + at) == Some(wanted));

@@ -1,5 +1,5 @@
-//! Decides without a model server: the function by retrieval and by how well the utterance fills its slots, the
-//! arguments by recognizers, the reader and the exemplars.
+//! Decides without a model server. Retrieval and how well the utterance fills the slots give the function; recognizers,
+//! the reader and the exemplars give the arguments.
 
 use crate::{
     ablation,
@@ -26,16 +26,17 @@ use crate::{
     text::Span,
 };
 
-/// Functions whose slots are filled before one is chosen, at most.
+/// The most functions whose slots are filled before one is chosen.
 const CONSIDERED: usize = 3;
-/// How sure it is that nothing is to be called where what is best understood is refused ("don't cancel my order").
+/// How sure it is that nothing is to be called if the person refuses the best understood function ("don't cancel my
+/// order").
 const REFUSED: Certainty = Certainty::Likely;
-/// What is left of the confidence in the slots of a function where one is empty and not every word is accounted for.
+/// The factor for the confidence in a function's slots if one is empty and not every word is accounted for.
 const LACKING: Certainty = Certainty::Likely;
 
-/// From so many exemplars on, what a module teaches says what is none of its business.
+/// With this many exemplars or more, what was learned can tell that words are outside the module's business.
 const LEARNED: usize = 10;
-/// Functions that are offered to choose from where nothing speaks for any.
+/// How many functions are offered to choose from if there is no evidence for any of them.
 const OFFERED: usize = 3;
 
 /// See [the module](self).
@@ -81,8 +82,8 @@ fn read_each_value(
     if each.iter().all(is_whole) { each } else { Vec::new() }
 }
 
-/// Each part by itself, with no value from another one: calls if all of them are, else the first question that one of
-/// them leaves. A part that means nothing, or refuses what it names, takes nothing from the others.
+/// Decides each part by itself, without values from other parts: the calls, if every part is a call, else the first
+/// question that a part leaves. A part that means nothing, or that refuses what it names, does not affect the others.
 fn together(situation: &Situation<'_>, parts: impl Iterator<Item = (Span, Decision)>) -> Decision {
     let (mut calls, mut question, mut frames) = (Vec::new(), None, Vec::new());
     let (mut confidence, mut notes, mut alternatives) = (1.0, Vec::new(), Vec::new());
@@ -110,11 +111,11 @@ fn together(situation: &Situation<'_>, parts: impl Iterator<Item = (Span, Decisi
     Decision { outcome, confidence, frames, notes, alternatives }
 }
 
-/// What is best understood, unless the person refuses just that. What says a template word for word, of the function
-/// `written`, is what its author meant, also where that looks like a refusal.
+/// The best understood function, unless the person refuses it. An utterance that matches a template of the function
+/// `written` word for word means that function, even if it looks like a refusal.
 fn read_one(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     let mut decision = read(situation, written);
-    // What is known to be meant is not refused: "I don't want olives" still says which.
+    // A function that is already known to be meant is not refused: "I don't want olives" still says which olives.
     let is_refusable = |frame: &&Frame| situation.given.is_none() && written != Some(frame.function);
     let chosen = decision.frames.first().filter(is_refusable);
     let refusal = chosen.and_then(|frame| situation.refusal(frame.function));
@@ -138,7 +139,7 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     let teaches = |courtesy| situation.knowledge.vocabulary.teaches(courtesy);
     let is_courteous = courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction && !teaches(courtesy));
     if ablation::holds("local.courtesy", is_courteous && !situation.is_meant && written.is_none()) {
-        // "Hello" asks for nothing, however near it is to something.
+        // "Hello" asks for nothing, however similar it is to an exemplar.
         return nothing(situation, 0.0, Vec::new());
     }
     let mut alternatives = alternatives(situation, written);
@@ -169,7 +170,7 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     Decision { outcome, confidence, frames: vec![frame], notes, alternatives: only(alternatives) }
 }
 
-/// Doubt about a value is doubt about the call: what is made unasked is sure as a whole, and in each of its values.
+/// Doubt about a value is doubt about the call: a call without a question must be sure as a whole and in each value.
 fn called(frame: &Frame, call: Call, is_doubtful: bool) -> Outcome {
     if is_doubtful || frame.in_doubt().next().is_some() {
         Outcome::Ask(Pending::Confirm { function: frame.function })
@@ -178,12 +179,12 @@ fn called(frame: &Frame, call: Call, is_doubtful: bool) -> Outcome {
     }
 }
 
-/// How sure a frame is at most of which a value is in doubt.
+/// The confidence of a frame, capped if one of its values is in doubt.
 fn in_doubt(frame: &Frame, confidence: f32) -> f32 {
     if frame.in_doubt().next().is_some() { confidence.min(bars().unread_clause) } else { confidence }
 }
 
-/// What was not read beside the values.
+/// Notes on the words beside the values that were not read.
 fn doubts(frame: &Frame) -> Vec<String> {
     let doubt = |slot: &SlotValue| {
         let (said, unread) = (slot.text.as_deref().unwrap_or_default(), slot.unread.as_deref().unwrap_or_default());
@@ -192,7 +193,7 @@ fn doubts(frame: &Frame) -> Vec<String> {
     frame.in_doubt().map(doubt).collect()
 }
 
-/// A call that is not sure to be right is put to the person, unless its function was named.
+/// A call that may be wrong is put to the person first, unless its function was given.
 fn is_doubtful(situation: &Situation<'_>, best: &Alternative) -> bool {
     let is_unsure = match is_learned(situation) {
         true => best.right < situation.sure(best.function),
@@ -210,8 +211,8 @@ fn is_doubtful(situation: &Situation<'_>, best: &Alternative) -> bool {
     is_doubtful && !situation.is_meant && !situation.is_demanded
 }
 
-/// True where another day than today is said, or a time of day, that no value of a function that acts has and that none
-/// of its own words tells of: "send 25 to Omar tomorrow".
+/// True if a day other than today, or a time of day, was said, but the function acts and neither its values nor its own
+/// words contain it: "send 25 to Omar tomorrow".
 fn leaves_moment(situation: &Situation<'_>, best: &Alternative) -> bool {
     let (utterance, knowledge) = (situation.utterance(), situation.knowledge);
     if knowledge.module.function(best.function).effect.effect == FunctionEffect::Reads {
@@ -227,20 +228,20 @@ fn leaves_moment(situation: &Situation<'_>, best: &Alternative) -> bool {
     moments.into_iter().any(|span| !is_read(span))
 }
 
-/// True where the module shows more than a few exemplars.
+/// True if the module has more than a few exemplars.
 fn is_shown(situation: &Situation<'_>) -> bool {
     let functions = &situation.knowledge.module.functions;
     functions.iter().map(|function| function.exemplars.len()).sum::<usize>() >= LEARNED
 }
 
-/// True where the module's exemplars were learned from.
+/// True if something was learned from the module's exemplars.
 fn is_learned(situation: &Situation<'_>) -> bool {
     situation.candidates().iter().any(|candidate| candidate.learned.is_some())
 }
 
-/// Of a function that no exemplar tells of: words are left that may be a value for a slot that nothing was read for
-/// ("tell Bob that dinner is ready"), stand in the value of another with the slot's name ("titled Food with the body
-/// eggs"), or are the rest of a name of which a slot has but a part.
+/// For a function without exemplars: true if a value may have been missed. Words are left that may be a value of an
+/// empty slot ("tell Bob that dinner is ready"); or a value contains the name of an empty slot ("titled Food with the
+/// body eggs"); or a slot has only part of a name.
 fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
     let texts: Vec<Span> = best.frame.slots.iter().filter_map(plain_text).collect();
     if ablation::holds("local.cut_name", texts.iter().any(|text| is_cut(situation, &best.frame, *text))) {
@@ -252,7 +253,7 @@ fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
     let names: Vec<Vec<String>> = empty.map(|slot| words_of(definition.slot(slot).label())).collect();
     let holds_a_name = |text: &Span| {
         let words = words_of(situation.utterance().slice(*text));
-        // A name at the beginning leads nothing on: "body lotion".
+        // A slot's name at the beginning does not introduce a value: "body lotion".
         let is_within = |name: &Vec<String>| words.windows(name.len()).skip(1).any(|some| some == name.as_slice());
         names.iter().filter(|name| !name.is_empty()).any(is_within)
     };
@@ -261,13 +262,12 @@ fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
             || ablation::holds("local.holds_a_name", texts.iter().any(holds_a_name)))
 }
 
-/// Where a value was said that no recognizer knows.
+/// The span of a value that no recognizer found.
 fn plain_text(said: &SlotValue) -> Option<Span> {
     said.span.filter(|_| said.recognizer.is_none())
 }
 
-/// True if a name goes on beyond `text`: both words are written with a capital letter, and the other belongs to no
-/// value.
+/// True if a name goes on beyond `text`: the next word is capitalized as well and belongs to no value.
 fn is_cut(situation: &Situation<'_>, frame: &Frame, text: Span) -> bool {
     let utterance = situation.utterance();
     let is_capital = |word: Span| utterance.slice(word).chars().next().is_some_and(char::is_uppercase);
@@ -286,8 +286,8 @@ fn tied(alternatives: &[(Alternative, Option<Call>)]) -> impl Iterator<Item = &(
     alternatives.iter().take_while(move |(other, _)| bars().likelier * other.meant >= best)
 }
 
-/// The only one of these that takes every value which the others take, and more: "two onion soups" are no drink. `None`
-/// of one alone.
+/// The only one of these that takes every value that the others take, and more: "two onion soups" are not a drink.
+/// `None` if there is only one.
 fn claiming(tied: &[(Alternative, Option<Call>)]) -> Option<usize> {
     let claims = |at: usize| {
         let features = &tied[at].0.features;
@@ -298,7 +298,8 @@ fn claiming(tied: &[(Alternative, Option<Call>)]) -> Option<usize> {
     (tied.len() > 1 && (0..tied.len()).all(is_alone)).then_some(best)
 }
 
-/// The probability that any function is meant, by the likeliest; beside what was asked, by the scores of all.
+/// The probability that any function is meant, by the likeliest one; while something is asked for, by the scores of
+/// all.
 fn meant(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> f32 {
     if situation.is_meant || !situation.expected.functions().is_empty() {
         return alternatives.iter().map(|(one, _)| one.meant).sum::<f32>().min(1.0);
@@ -306,12 +307,13 @@ fn meant(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]
     let likeliest =
         alternatives.iter().max_by(|(one, _), (other, _)| one.features.share.total_cmp(&other.features.share));
     let anything = likeliest.map_or(0.0, |(one, _)| DecisionModel::bundled().anything(&one.features));
-    // Whoever means a function means something.
+    // It is at least the probability of each function.
     alternatives.iter().map(|(one, _)| one.meant).fold(anything, f32::max)
 }
 
-/// True if nothing is likely meant: something is with a probability of `meant`, likeliest `best`. In a language without
-/// spaces, which the bundled encoder does not speak, and where hardly anything was learned, the score must say so too.
+/// True if probably nothing is meant. `meant` is the probability that something is, and `best` the likeliest function.
+/// The score must agree in a language without spaces, which the bundled encoder does not know, and where hardly
+/// anything was learned.
 fn is_nothing(situation: &Situation<'_>, best: FunctionId, meant: f32) -> bool {
     let is_said = || {
         let own = situation.candidates().iter().find(|candidate| candidate.function == best);
@@ -322,7 +324,7 @@ fn is_nothing(situation: &Situation<'_>, best: FunctionId, meant: f32) -> bool {
         && (meant < situation.thresholds.in_scope || ablation::holds("local.foreign_score", is_foreign && !is_said()))
 }
 
-/// Nothing is meant, or it is not said what: something is with a probability of `meant`.
+/// Nothing is meant, or it is not said what. `meant` is the probability that something is.
 fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
     let outcome = match near(situation, &alternatives) {
         _ if situation.is_demanded => which(situation),
@@ -334,8 +336,8 @@ fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative
     Decision { outcome, confidence, frames, notes, alternatives: only(alternatives) }
 }
 
-/// The functions that the words are surely about and that nothing tells apart: "something about my card". Where more
-/// than a few exemplars were learned from, nothing may be left that is none of the module's business.
+/// Several functions that the words are surely about, but that cannot be told apart: "something about my card". If more
+/// than a few exemplars were learned from, every word must be explained.
 fn near(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> Vec<FunctionId> {
     let is_explained = || alternatives.first().is_some_and(|(best, _)| best.features.left_over < bars().left_over);
     if is_learned(situation) && is_shown(situation) && !is_explained()
@@ -378,11 +380,11 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             false => by_score(situation, candidate),
         };
         let mut right = situation.knowledge.calibration.get().of(model.whole(&features));
-        // Many exemplars of a function tell how likely these values are, and that there are no others.
+        // With many exemplars, a function's tagger knows how likely it is that these values and no others were said.
         if let Some(told) = reading.told {
             right = right.min(meant * told);
         }
-        // What is said behind it all and nobody has read may matter; a value that is likely wrong makes a wrong call.
+        // An unread remark behind everything else may matter; a value that is probably wrong makes a wrong call.
         let is_left = || remark::is_left(situation, &reading.spans_of(&[]), reading.function);
         let is_doubtful = ablation::holds("local.doubtful_value", features.lowest_slot < bars().doubtful_value)
             || ablation::holds("local.remark_is_left", is_left());
@@ -394,7 +396,8 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
     let scores: Vec<f32> = considered.iter().map(|index| candidates[*index].score).collect();
     tell_apart(situation, &readings, &scores, &mut alternatives);
     for (one, _) in &mut alternatives {
-        // A whole answer is never likelier than its function; beside an open form only the words say what is meant.
+        // A whole answer is never likelier than its function. While a form is open, only the words decide what is
+        // meant.
         let is_beside = !situation.expected.functions().is_empty();
         one.frame.confidence = if is_beside { one.meant } else { one.meant.max(one.right) };
     }
@@ -402,7 +405,8 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
     alternatives
 }
 
-/// Near-duplicate functions share what they are likely to mean together by their slots: their words tell nothing.
+/// Near-duplicate functions divide their total probability by how well their slots fit: the words alone do not
+/// distinguish them.
 fn tell_apart(
     situation: &Situation<'_>,
     readings: &[Reading<'_>],
@@ -424,8 +428,8 @@ fn tell_apart(
     }
 }
 
-/// The slots of the only function that is asked for. There is less confidence where words are left that could be a
-/// value and a slot that was asked for, or that is required, has none.
+/// Fills the slots of the only function that is asked for. The confidence is lower if words are left that could be a
+/// value and a slot that was asked for, or that is required, is empty.
 fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
     let reading = Reading::new(situation, function);
     let mut decision = concluded(reading.judged(situation, 1.0), 1.0);
@@ -436,7 +440,7 @@ fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
     decision
 }
 
-/// One frame, as a call or as the question that it leaves.
+/// One frame, as a call or as the next question about it.
 fn concluded((frame, call): (Frame, Option<Call>), scope: f32) -> Decision {
     let product = frame.slots.iter().map(|slot| slot.confidence).product::<f32>();
     let confidence = in_doubt(&frame, frame.confidence * product);
@@ -449,15 +453,15 @@ fn concluded((frame, call): (Frame, Option<Call>), scope: f32) -> Decision {
     Decision { outcome, confidence, frames, notes, alternatives: Vec::new() }
 }
 
-/// Which of the functions is meant, where nothing says so: of a few, the likeliest.
+/// Asks which of the likeliest functions is meant, if nothing else says so.
 fn which(situation: &Situation<'_>) -> Outcome {
     let likely = situation.candidates().iter().take(OFFERED).map(|candidate| candidate.function);
     let functions: Vec<FunctionId> = likely.collect();
     if functions.is_empty() { Outcome::NoMatch } else { Outcome::Ask(Pending::Tie { functions }) }
 }
 
-/// The candidates whose slots are worth filling: the one whose template is said word for word, else the likely ones and
-/// what goes by the same name as the likeliest.
+/// The candidates whose slots are worth filling: the one whose template matches word for word, else the likely ones and
+/// near-duplicates of the likeliest.
 fn considered(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<usize> {
     let candidates = situation.candidates();
     let is_rival = |index: usize| {

@@ -12,47 +12,47 @@ use crate::{
     probability::logistic,
 };
 
-/// Weights over the candidates of one utterance, over what retrieval knows of the best of them, and over everything
-/// that is known of an alternative.
+/// Weights over the candidates of one utterance, over what retrieval knows about the best of them, and over everything
+/// that is known about an alternative.
 #[derive(Debug, Clone)]
 pub struct DecisionModel {
     /// Which function, if one is meant: a softmax over the candidates.
     ranking: Vec<f32>,
     scope: Logistic,
     score: Logistic,
-    /// Where exemplars were learned from, and where functions are only described.
+    /// One judge for modules with learned exemplars, one for functions that are only described.
     learned: Judge,
     described: Judge,
     beside: Beside<Logistic>,
     pub thresholds: Thresholds,
 }
 
-/// What an utterance may do beside an open form, with something known of each.
+/// A value for each thing that an utterance may do while a form is open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beside<T> {
-    /// It tells something of the form.
+    /// It gives values for the form.
     pub tells: T,
     /// It declines to say what was asked for.
     pub declines: T,
     /// It asks for something else.
     pub elsewhere: T,
-    /// Nothing: a remark, or a question that nothing answers.
+    /// It does none of these: a remark, or a question that nothing answers.
     pub nothing: T,
 }
 
-/// Probabilities from which something is done, chosen on modules that the weights were not fitted on.
+/// Probabilities from which on something is done, chosen on modules that the weights were not fitted on.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct Thresholds {
-    /// From here on, a call is made without asking.
+    /// From here on, a call is made without a question.
     pub sure: f32,
-    /// The same where functions are only described, of which too little is known to ask for as much.
+    /// The same for functions that are only described: too little is known about them to demand as much.
     pub described: f32,
     /// From here on, a reading is worth a question; below it, nothing is meant.
     pub in_scope: f32,
 }
 
-/// How likely it is that anything is meant, that a function is, and that a whole answer is right.
+/// How likely it is that any function is meant, that one function is, and that a whole answer is right.
 #[derive(Debug, Clone)]
 struct Judge {
     anything: Logistic,
@@ -66,7 +66,7 @@ struct Logistic {
     terms: Vec<Term>,
 }
 
-/// What one feature counts, and between which bounds: evidence beyond what was seen counts as the most that was.
+/// The weight of one feature and its bounds: a value beyond the range that was seen in fitting counts as the bound.
 #[derive(Debug, Clone, Copy, Default)]
 struct Term {
     weight: f32,
@@ -74,7 +74,7 @@ struct Term {
     high: f32,
 }
 
-/// The file's shape: weights by name, standardization already folded into them.
+/// The shape of the file: weights by name, with the standardization already folded in.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -106,7 +106,7 @@ struct WrittenLogistic {
 }
 
 impl DecisionModel {
-    /// The one that is part of the program.
+    /// The model that is part of the program.
     ///
     /// # Panics
     /// Never: a test reads the file.
@@ -116,16 +116,16 @@ impl DecisionModel {
         BUNDLED.get_or_init(|| Self::parse(Self::text()).expect("the bundled model is read by a test"))
     }
 
-    /// The file that it is read from.
+    /// The text of the bundled file.
     #[must_use]
     pub fn text() -> &'static str {
         learned::text!("decision/model.json")
     }
 
-    /// A file of this shape. A feature that it does not name counts nothing.
+    /// Reads a file of this shape. A feature that the file does not name has weight 0.
     ///
     /// # Errors
-    /// If the text is no such file, or names a feature that does not exist.
+    /// If the text does not have this shape, or names a feature that does not exist.
     pub fn parse(text: &str) -> Result<Self, String> {
         let written: Written = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let regression = |written: WrittenLogistic| Logistic::read(&Features::NAMES, &written);
@@ -156,21 +156,21 @@ impl DecisionModel {
         self.ranking.iter().zip(input.values()).map(|(weight, value)| weight * value).sum()
     }
 
-    /// The probability that anything is meant, by what retrieval knows of the best candidate.
+    /// The probability that anything is meant, by what retrieval knows about the best candidate.
     #[must_use]
     pub fn scope(&self, features: &Features) -> f32 {
         self.scope.probability(features)
     }
 
-    /// The probability that anything is meant, by nothing but how far the best score lies above what sentences about
-    /// other things get.
+    /// The probability that anything is meant, only by how far the best score lies above the usual score of sentences
+    /// about other things.
     #[must_use]
     pub fn scope_by_score(&self, above_usual: f32) -> f32 {
         self.score.probability(&Features { above_usual, ..Features::default() })
     }
 
-    /// The probability that anything is meant, by all that is known of the likeliest alternative; where
-    /// functions are only described, its slots count nothing.
+    /// The probability that anything is meant, by everything that is known about the likeliest alternative. For
+    /// functions that are only described, its slots do not count.
     #[must_use]
     pub fn anything(&self, features: &Features) -> f32 {
         self.judge(features).anything.probability(features)
@@ -188,8 +188,8 @@ impl DecisionModel {
         self.judge(features).whole.probability(features)
     }
 
-    /// What makes the log-odds of [`Self::whole`]: the name of each feature with what it adds; what is there without any
-    /// is `bias`.
+    /// The terms of the log-odds of [`Self::whole`]: the name of each feature with what it adds; the constant term is
+    /// `bias`.
     #[must_use]
     pub fn parts_of_whole(&self, features: &Features) -> Vec<(&'static str, f32)> {
         let whole = &self.judge(features).whole;
@@ -197,7 +197,7 @@ impl DecisionModel {
         std::iter::once(("bias", whole.bias)).chain(Features::NAMES.into_iter().zip(parts)).collect()
     }
 
-    /// What an utterance does beside an open form: the probability of each that is `possible`, 0 of the others.
+    /// What an utterance does while a form is open: the probability of each thing that is `possible`, 0 for the others.
     #[must_use]
     pub fn beside(&self, input: &BesideInput, possible: Beside<bool>) -> Beside<f32> {
         let values = input.values();
@@ -210,7 +210,7 @@ impl DecisionModel {
         Beside { tells: tells / all, declines: declines / all, elsewhere: elsewhere / all, nothing: nothing / all }
     }
 
-    /// Exemplars that are too many to be learned from still are evidence.
+    /// Exemplars that are too many to learn from are evidence all the same.
     const fn judge(&self, features: &Features) -> &Judge {
         if features.unlearned > 0.0 && features.exemplars == 0.0 { &self.described } else { &self.learned }
     }

@@ -1,4 +1,4 @@
-//! Functions that people call by one name: what tells them apart is what they take.
+//! Functions that people call by one name: only their slots distinguish them.
 
 use crate::{
     call::SlotValue,
@@ -7,7 +7,7 @@ use crate::{
     text::fold,
 };
 
-/// True if the two share the last part of their names (`people.transfer`, `banks.transfer`), or are described alike.
+/// True if the two share the last part of their names (`people.transfer`, `banks.transfer`), or have the same summary.
 pub(crate) fn alike(situation: &Situation<'_>, one: FunctionId, other: FunctionId) -> bool {
     let module = &situation.knowledge.module;
     one != other && share_a_name(module.function(one), module.function(other))
@@ -26,7 +26,7 @@ pub(crate) fn summary(function: &Function) -> &str {
         .char_indices()
         .find(|(at, character)| match character {
             '\n' | '。' => true,
-            // "v1.2" goes on.
+            // The full stop of "v1.2" does not end the sentence.
             '.' => text[at + 1..].chars().next().is_none_or(char::is_whitespace),
             _ => false,
         })
@@ -34,8 +34,8 @@ pub(crate) fn summary(function: &Function) -> &str {
     text[..end].trim()
 }
 
-/// What to add to the score of each reading: nothing, unless some of them share a name. Those are levelled, and then
-/// ranked by how well their slots fit.
+/// What to add to the score of each reading: 0 unless some of them are near-duplicates. Those get the same score, and
+/// are then ranked by how well their slots fit.
 pub(crate) fn changes(situation: &Situation<'_>, readings: &[Reading<'_>], scores: &[f32]) -> Vec<f32> {
     let rivals = |index: usize| {
         let rival = move |other: &usize| alike(situation, readings[index].function, readings[*other].function);
@@ -53,7 +53,7 @@ pub(crate) fn changes(situation: &Situation<'_>, readings: &[Reading<'_>], score
         .collect()
 }
 
-/// How well the slots fit, 0 to 1: a value that a recognizer knows says twice as much as words that could be anything.
+/// How well the slots fit, 0 to 1: a value that a recognizer knows counts twice as much as free text.
 #[expect(clippy::cast_precision_loss, reason = "a function has a few slots")]
 fn fit(situation: &Situation<'_>, reading: &Reading<'_>) -> f32 {
     let (frame, _) = reading.judged(situation, 1.0);

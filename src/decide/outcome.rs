@@ -1,4 +1,4 @@
-//! What deciding comes to, as data: nothing here is in words yet.
+//! The results of deciding, as data: nothing here is put into words yet.
 
 use serde_json::{Map, Value};
 
@@ -17,16 +17,17 @@ pub(crate) struct Decision {
     pub outcome: Outcome,
     /// Probability that the outcome is right, 0 to 1.
     pub confidence: f32,
-    /// What is understood so far, complete or not: one per function that was asked for, in the order of the utterance.
+    /// What is understood so far, complete or not: one frame per function that was asked for, in the order of the
+    /// utterance.
     pub frames: Vec<Frame>,
-    /// Why, in words; what was dropped or repaired.
+    /// The reasons, in words, and notes on what was dropped or repaired.
     pub notes: Vec<String>,
-    /// What was weighed against each other, likeliest first.
+    /// The alternatives that were compared, likeliest first.
     pub alternatives: Vec<Alternative>,
 }
 
 impl Decision {
-    /// Makes a question of a call: the utterance was not read whole.
+    /// Turns a call into a question, since part of the utterance was not read.
     pub(crate) fn doubt(&mut self) {
         self.confidence = self.confidence.min(EVEN);
         if let (Outcome::Call(_), Some(frame)) = (&self.outcome, self.frames.first()) {
@@ -35,11 +36,11 @@ impl Decision {
     }
 }
 
-/// The utterance read as a request for one function, with what speaks for it.
+/// The utterance read as a request for one function, with its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alternative {
     pub function: FunctionId,
-    /// Probability that this function is meant, and nothing else, 0 to 1.
+    /// Probability that this function, and no other, is meant, 0 to 1.
     pub meant: f32,
     /// Probability that the whole answer is right: the function, and every value.
     pub right: f32,
@@ -58,7 +59,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// It is to be asked which of several functions is meant.
+    /// True if the person is to be asked which of several functions is meant.
     pub(crate) const fn is_tie(&self) -> bool {
         matches!(self, Self::Ask(Pending::Tie { .. }))
     }
@@ -73,7 +74,7 @@ pub struct Frame {
     /// The part of the utterance that asks for it.
     pub segment: Span,
     pub slots: Vec<SlotValue>,
-    /// What was said only to be ruled out ("no onions"): never part of a call.
+    /// Values that were said only to be ruled out ("no onions"): never part of a call.
     pub excluded: Vec<SlotValue>,
     /// Required slots without a value, in the schema's order.
     pub missing: Vec<SlotPath>,
@@ -81,13 +82,13 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The values that may be but a part of what was said. A call with one of them is put to the person.
+    /// The values that may be only a part of what was said. The person is asked before a call with one of them.
     pub(crate) fn in_doubt(&self) -> impl Iterator<Item = &SlotValue> {
         self.slots.iter().filter(|slot| slot.unread.is_some())
     }
 
-    /// The next thing to ask of an incomplete frame: an invalid value first, since the person believes it is settled.
-    /// `None` if nothing is missing or invalid.
+    /// The next thing to ask of an incomplete frame: an invalid value comes first, because the person believes that it
+    /// is settled. `None` if nothing is missing or invalid.
     pub(crate) fn asks(&self) -> Option<Pending> {
         let function = self.function;
         if let Some(violation) = self.invalid.first() {
@@ -96,7 +97,7 @@ impl Frame {
         self.missing.first().map(|slot| Pending::Missing { function, pointers: vec![slot.pointer()] })
     }
 
-    /// What is known, as the arguments of a call.
+    /// The known values, as the arguments of a call.
     pub(crate) fn arguments(&self) -> Map<String, Value> {
         let mut root = Value::Object(Map::new());
         for slot in &self.slots {
@@ -107,7 +108,7 @@ impl Frame {
     }
 }
 
-/// Puts a value at a place that may not be there yet. Of two that claim one place, the first one has it.
+/// Puts a value at a place that may not exist yet. If two values claim one place, the first one keeps it.
 fn put(place: &mut Value, keys: &[&str], value: &Value) {
     let Some((key, rest)) = keys.split_first() else {
         if place.is_null() {
@@ -133,7 +134,7 @@ fn put(place: &mut Value, keys: &[&str], value: &Value) {
     }
 }
 
-/// The slots without a value that these say, in the order of the schema, which is the order of asking.
+/// The slots that these violations report as missing, in the order of the schema, which is the order of asking.
 pub(crate) fn missing<'a>(function: &Function, lacking: impl Iterator<Item = &'a Violation>) -> Vec<SlotPath> {
     let mut paths: Vec<SlotPath> = lacking.map(|violation| SlotPath::of_pointer(&violation.path)).collect();
     let place = |path: &SlotPath| function.slots.iter().position(|slot| slot.path == *path);

@@ -1,5 +1,5 @@
-//! How the exemplars of a module speak, as far as it says what a negation means: made once for each version of a
-//! module, where it is first asked for.
+//! How the exemplars of a module are worded, as far as it helps to read a negation. Made once for each version of a
+//! module, when it is first needed.
 
 use std::{collections::BTreeSet, sync::OnceLock};
 
@@ -12,20 +12,20 @@ use crate::{
     text::{Span, Utterance, fold, in_words},
 };
 
-/// What stands for the value of a slot in an exemplar.
+/// The word that stands for the value of a slot in an exemplar.
 const PLACEHOLDER: &str = "thing";
-/// Letters that two forms of one verb have in common, at least. Shorter words say too little of what is asked for.
+/// The fewest letters that two forms of one verb have in common. Shorter words say too little about what is asked for.
 pub(super) const WORD: usize = 4;
 
 /// See [the module](self).
 #[derive(Debug)]
 pub struct Phrasings {
-    /// Of each function, by its index.
+    /// The phrasing of each function, by its index.
     functions: Vec<OnceLock<Phrasing>>,
     verbs: OnceLock<Verbs>,
 }
 
-/// How the exemplars of a function speak.
+/// How the exemplars of a function are worded.
 #[derive(Debug, Default)]
 pub(super) struct Phrasing {
     /// The words of its name, and those that exemplars begin with; folded.
@@ -33,17 +33,17 @@ pub(super) struct Phrasing {
     pub openings: BTreeSet<String>,
     /// All words between the slots of exemplars, folded.
     pub words: BTreeSet<String>,
-    /// Of which kind their negations are.
+    /// The kinds of negations that they contain.
     pub kinds: Vec<NegationKind>,
-    /// A negation of this kind stands before a slot.
+    /// Kinds of negations that stand before a slot.
     pub before_slot: Vec<NegationKind>,
-    /// Slots that exemplars name where they rule something out.
+    /// Slots that exemplars name when they rule something out.
     pub said_for: Vec<SlotId>,
-    /// It makes something go away.
+    /// The function makes something go away.
     pub makes_go: bool,
 }
 
-/// The functions that do what a word says, by the words that their names and exemplars begin with.
+/// The functions that do what a word says, by the words that begin their names and exemplars.
 #[derive(Debug, Default)]
 struct Verbs(FxHashMap<String, FxHashMap<String, BTreeSet<FunctionId>>>);
 
@@ -56,7 +56,7 @@ impl Phrasings {
         self.functions[function.index()].get_or_init(|| Phrasing::of(module, recognizers, function))
     }
 
-    /// True if one of the words says what another function does, and none what this one does.
+    /// True if one of the words says what another function does, and none says what this one does.
     pub(super) fn name_another(&self, module: &Module, function: FunctionId, words: &[String]) -> bool {
         let verbs = self.verbs.get_or_init(|| Verbs::of(module));
         let mut named = words.iter().flat_map(|word| verbs.functions(word)).peekable();
@@ -72,7 +72,7 @@ impl Phrasing {
             makes_go: makes_go(function, language),
             ..Self::default()
         };
-        // How often each slot is named where it is ruled out, and how often at all.
+        // How often each slot is named where it is ruled out, and how often it occurs at all.
         let mut slots = vec![(0_usize, 0_usize); function.slots.len()];
         for exemplar in shown(function) {
             phrasing.add(recognizers, exemplar, &mut slots);
@@ -136,7 +136,7 @@ impl Verbs {
         verbs
     }
 
-    /// The functions of each verb of which the word is another form.
+    /// The functions of each verb that the word is a form of.
     fn functions<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a BTreeSet<FunctionId>> {
         let alike = beginning(word).and_then(|beginning| self.0.get(&beginning)).into_iter().flatten();
         alike.filter(|(verb, _)| begin_alike(word, verb)).map(|(_, functions)| functions)
@@ -153,13 +153,13 @@ fn add_once(kinds: &mut Vec<NegationKind>, kind: NegationKind) {
     }
 }
 
-/// The letters that all forms of a verb have; `None` of a word that is too short.
+/// The letters that all forms of a verb share; `None` for a word that is too short.
 fn beginning(word: &str) -> Option<String> {
     let beginning: String = word.chars().take(WORD).collect();
     (beginning.chars().count() == WORD).then_some(beginning)
 }
 
-/// Two forms of one verb: "annulez" and "annuler".
+/// True of two forms of one verb: "annulez" and "annuler".
 pub(super) fn begin_alike(one: &str, other: &str) -> bool {
     let common = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
     let longest = one.chars().count().max(other.chars().count());
@@ -183,7 +183,7 @@ fn is_for_what_is_left_out(slot: &Slot, language: &str) -> bool {
     })
 }
 
-/// Names are written in English, whatever the language of a module, or in that language.
+/// Function names are written in English or in the module's language.
 fn names(language: &str) -> impl Iterator<Item = &'static Names> {
     let own = Language::of(language).filter(|own| own.code != Language::english().code);
     [Some(Language::english()), own].into_iter().flatten().map(|language| &language.words.names)

@@ -1,9 +1,10 @@
-//! Postal addresses that are written in one line, for slots that take their parts: "Rosenweg 8, 44135 Dortmund", "Flat 3,
-//! 220 Old Kent Road, London SE1 5UB".
+//! Postal addresses that are written in one line, for functions with a slot for each part: "Rosenweg 8, 44135
+//! Dortmund", "Flat 3, 220 Old Kent Road, London SE1 5UB".
 //!
-//! A postal code has a form of its own, and the town stands beside it, behind it or before. Before both stands the
-//! street with its number. What the grammar leaves open, how many words are the town's and where the street begins, is
-//! weighed as any free text is. Of several addresses, each goes to the slots that its words speak for most, together.
+//! A postal code has a form of its own, and the town stands next to it, behind or before. The street with its number
+//! stands before both. The grammar leaves open how many words the town has and where the street begins: that is weighed
+//! like any free text. If there are several addresses, each goes to the group of slots that fits its words best, all of
+//! them together.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -22,21 +23,21 @@ use crate::{
     text::{Span, fold, name_words},
 };
 
-/// Words of a town, at most: "Stratford upon Avon".
+/// The most words of a town: "Stratford upon Avon".
 const TOWN: usize = 4;
-/// Words of a street with its number, and of what stands before that, at most: "Flat 3, 220 Old Kent Road".
+/// The most words of a street with its number and of what stands before that: "Flat 3, 220 Old Kent Road".
 const STREET: usize = 8;
-/// Addresses that are told apart in one utterance, at most.
+/// The most addresses that are told apart in one utterance.
 const ADDRESSES: usize = 4;
 
-/// Codes of countries that people write without naming the country: of five digits, with or without four more, and of
+/// Postal codes that people write without naming the country: five digits, with or without four more, and the codes of
 /// Great Britain.
 static CODE: LazyLock<Regex> = LazyLock::new(|| {
     let code = r"(?i)(?:^|[^\w/.-])(\d{5}(?:-\d{4})?|[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2})(?:$|[^\w/-])";
     Regex::new(code).expect("a test reads it")
 });
 
-/// True of words with something in them that is written as postal codes are.
+/// True of a text with something that is written like a postal code.
 pub(super) fn has_code(text: &str) -> bool {
     CODE.is_match(text)
 }
@@ -44,7 +45,7 @@ pub(super) fn has_code(text: &str) -> bool {
 /// The slots of one address.
 #[derive(Debug, Clone, PartialEq)]
 struct Slots {
-    /// The object that has them, and what their names begin with: "old" of `old_street`.
+    /// The object that has them, and the beginning of their names: "old" of `old_street`.
     of: (Vec<Step>, Vec<String>),
     street: Option<SlotId>,
     town: Option<SlotId>,
@@ -78,8 +79,8 @@ impl Line {
     }
 }
 
-/// Puts the parts of addresses into the slots that take them, in place of what their words filled. Of a template that is
-/// said word for word (`is_settled`), only what holds a code beside another part is taken apart: "28013 Madrid".
+/// Puts the parts of addresses into their slots, in place of what their words filled before. In a template that matches
+/// word for word (`is_settled`), only a value with a code beside another part is divided: "28013 Madrid".
 pub(super) fn settle(
     situation: &Situation<'_>,
     weighing: &Weighing<'_>,
@@ -87,7 +88,7 @@ pub(super) fn settle(
     is_settled: bool,
     fillings: &mut Vec<Filling>,
 ) {
-    // Neither a recognizer nor digits: no code.
+    // Without a recognized code and without digits there is no code.
     if found.is_empty() && !situation.utterance().text().contains(|c: char| c.is_ascii_digit()) {
         return;
     }
@@ -103,7 +104,7 @@ pub(super) fn settle(
         if is_settled && !(group.code.is_some() && fillings.iter().any(is_whole)) {
             continue;
         }
-        // What fills the slots elsewhere is no part of this address.
+        // Words that fill the slots elsewhere are not part of this address.
         let whole = line.span();
         let parts: Vec<(SlotId, Span)> = group.parts(line).collect();
         let is_filled = |slot: SlotId| parts.iter().any(|(own, _)| *own == slot);
@@ -116,7 +117,7 @@ pub(super) fn settle(
     fillings.sort_by_key(|filling| filling.span);
 }
 
-/// The addresses of which the function takes more than one part.
+/// The groups of address slots of which the function has more than one.
 fn slots_of(situation: &Situation<'_>, function: &Function) -> Vec<Slots> {
     let languages = Language::and_english(situation.knowledge.module.language());
     let prefix = |words: &[String], list: fn(&OfSlots) -> &Vec<String>| {
@@ -169,7 +170,7 @@ impl Postal<'_> {
         lines
     }
 
-    /// The codes that a recognizer of their slots found. Without one, what looks like a code.
+    /// The codes that a recognizer of their slots found. If no slot has one, whatever looks like a code.
     fn codes(&self) -> Vec<Span> {
         let utterance = self.situation.utterance();
         let takes = |slot: SlotId| self.groups.iter().any(|group| group.code == Some(slot));
@@ -188,7 +189,7 @@ impl Postal<'_> {
         codes
     }
 
-    /// The address with this code: "ZIP town" behind the street where a town follows the code, else "town ZIP".
+    /// The address with this code: "ZIP town" behind the street if a town follows the code, else "town ZIP".
     fn line(&self, code: Span, from: usize, fillings: &[Filling]) -> Option<Line> {
         let words = self.situation.utterance().words();
         let before = words.partition_point(|word| word.end <= code.start);
@@ -200,7 +201,7 @@ impl Postal<'_> {
             let street = self.best_street(first..before, &is_free);
             return self.is_address(street, code).then_some(Line { street, town, code });
         }
-        // "8b Quay Street Bristol BS1 4DJ": where the one ends, the other begins.
+        // "8b Quay Street Bristol BS1 4DJ": the town begins where the street ends.
         let least = before.saturating_sub(TOWN).max(first);
         let towns = (least..before).rev().take_while(|at| is_free(*at) && self.is_of_town(*at, before));
         let towns = towns.filter(|at| self.begins_town(*at)).map(|at| {
@@ -214,12 +215,12 @@ impl Postal<'_> {
         best.filter(|line| self.is_address(line.street, code))
     }
 
-    /// What looks like a code is one only behind a street; what its recognizer found is one in any case.
+    /// Text that looks like a code is one only behind a street; a recognized code is one in any case.
     fn is_address(&self, street: Option<Span>, code: Span) -> bool {
         street.is_some() || self.found.iter().any(|(anchor, _)| anchor.span == code)
     }
 
-    /// Nothing that a recognizer read for a slot that is no part of an address fills the word.
+    /// True unless the word fills a slot outside the address by a recognizer.
     fn is_free(&self, word: Span, code: Span, fillings: &[Filling]) -> bool {
         let is_part = |slot: SlotId| self.groups.iter().flat_map(Slots::all).any(|part| part == slot);
         !word.overlaps(code)
@@ -230,7 +231,7 @@ impl Postal<'_> {
         self.situation.utterance().slice(self.situation.utterance().words()[at])
     }
 
-    /// What stands between this word and the next one.
+    /// The text between this word and the next one.
     fn gap(&self, at: usize) -> &str {
         let words = self.situation.utterance().words();
         words.get(at + 1).map_or("", |next| {
@@ -238,7 +239,7 @@ impl Postal<'_> {
         })
     }
 
-    /// The name of a town goes on behind the word: "St. Ives", "Stoke-on-Trent".
+    /// The name of a town goes on after the word: "St. Ives", "Stoke-on-Trent".
     fn goes_on(&self, at: usize) -> bool {
         let language = Language::or_english(self.situation.knowledge.module.language());
         match self.gap(at) {
@@ -252,7 +253,7 @@ impl Postal<'_> {
         self.text(at).starts_with(char::is_uppercase)
     }
 
-    /// Nobody who writes so writes a name with a capital.
+    /// A person who writes no capitals at all does not capitalize names either.
     fn is_all_lower(&self) -> bool {
         !self.situation.utterance().text().contains(char::is_uppercase)
     }
@@ -270,8 +271,8 @@ impl Postal<'_> {
         self.is_word(at) && (self.is_capital(at) || self.is_all_lower() && !self.says_nothing(at))
     }
 
-    /// A word that nothing but a space or a hyphen parts from the next one of the town that ends before `end`, where a
-    /// comma may follow. Without capitals, a word that says nothing belongs to no town.
+    /// True if only a space or a hyphen stands between the word and the next one of the town that ends before `end`; a
+    /// comma may follow the last. In a text without capitals, an empty word belongs to no town.
     fn is_of_town(&self, at: usize, end: usize) -> bool {
         let gap = self.gap(at);
         self.is_word(at)
@@ -284,7 +285,7 @@ impl Postal<'_> {
         let words = self.situation.utterance().words();
         let first = *words.get(at)?;
         let between = self.situation.utterance().slice(Span::new(code.end, first.start));
-        // Nothing else is said behind a code than the town's name, with a capital or without.
+        // If nothing else follows the code, the words are the town's name, with a capital or without.
         let is_all = || matches!(self.gap(at).trim(), "," | ".") || at + 1 == words.len();
         let is_name = self.begins_town(at) || self.is_word(at) && is_all() && !self.says_nothing(at);
         if !between.trim().is_empty() || !is_free(at) || !is_name {
@@ -326,7 +327,7 @@ impl Postal<'_> {
                 break;
             }
             if self.is_kind_of_street(at) {
-                // Nothing but its number stands before "rue".
+                // Only its number stands before "rue".
                 let is_numbered = at > least && self.has_digit(at - 1) && self.gap(at - 1).trim().is_empty();
                 starts = vec![if is_numbered { at - 1 } else { at }];
                 break;
@@ -348,7 +349,7 @@ impl Postal<'_> {
         best.filter(|(weight, _)| *weight > bars().part_of_address).map(|(_, span)| span)
     }
 
-    /// A word that streets begin with.
+    /// A word that begins the name of a street.
     fn is_kind_of_street(&self, at: usize) -> bool {
         let language = Language::or_english(self.situation.knowledge.module.language());
         language.words.slots.kinds_of_street.contains(&fold(self.text(at)))
@@ -374,7 +375,7 @@ impl Postal<'_> {
         slots.map(|slot| self.weighing.log_odds(slot, span)).fold(f32::NEG_INFINITY, f32::max)
     }
 
-    /// Which line is which address: each at most once, so that all of it is as likely as can be.
+    /// Which line fills which group of slots: each at most once, so that the whole is as likely as possible.
     fn assigned(&self, lines: &[Line]) -> Vec<(Line, usize)> {
         let weight = |line: Line, group: &Slots| -> f32 {
             group.parts(line).map(|(slot, span)| self.weighing.log_odds(slot, span)).sum()

@@ -1,4 +1,4 @@
-//! Words between quotation marks are a value as it stands: all of it, and nothing but it.
+//! Words between quotation marks are a complete value: all of them, and nothing else.
 
 use crate::{
     ablation,
@@ -13,11 +13,11 @@ use crate::{
     text::Span,
 };
 
-/// Letters of a name that other words are made of, at least.
+/// The fewest letters of a name from which other words are derived.
 const NAME: usize = 4;
 
-/// Gives values of any words the whole quotation of which they have a part, without its marks. What is quoted and fills
-/// nothing fills the slot of any words for which most speaks, unless a template says otherwise.
+/// Gives a free-text value that covers part of a quotation the whole quotation, without its marks. A quotation that
+/// fills nothing fills the free-text slot with the best evidence, unless a template says otherwise.
 pub(super) fn settle(
     situation: &Situation<'_>,
     weighing: &Weighing<'_>,
@@ -36,7 +36,7 @@ pub(super) fn settle(
         let marked = Span::new(quotation.start - 1, quotation.end + 1);
         let touching: Vec<usize> = (0..fillings.len()).filter(|at| fillings[*at].span.overlaps(marked)).collect();
         let is_of_it = |span: Span| {
-            // Nobody's value has one mark of a pair.
+            // No value contains only one mark of a pair.
             let is_cut = (span.start < quotation.start) != (span.end > quotation.end);
             marked.contains(utterance.trimmed(span, is_outside)) || is_cut
         };
@@ -58,8 +58,8 @@ fn is_outside(mark: char) -> bool {
     mark.is_whitespace() || mark.is_ascii_punctuation()
 }
 
-/// The quotation as the value of an empty slot: the one that is named before it, else of those that no other quotation is
-/// named for one that is required, or that it is not too unlikely to fill.
+/// The quotation as the value of an empty slot: the slot that is named before it. Otherwise a slot that is not named
+/// before another quotation, and that is required or not too unlikely.
 fn unclaimed(
     (situation, weighing): (&Situation<'_>, &Weighing<'_>),
     quotation: Span,
@@ -80,7 +80,7 @@ fn unclaimed(
     (function.slot(slot).required || odds > bars().proposed).then(|| Filling::by(Rule::Quoted, slot, quotation))
 }
 
-/// The word right before the quotation is the slot's name, or made of it: "titled" of a slot `title`.
+/// True if the word right before the quotation is the slot's name, or is derived from it: "titled" for a slot `title`.
 fn is_named(situation: &Situation<'_>, function: &Function, slot: SlotId, quotation: Span) -> bool {
     let utterance = situation.utterance();
     let before = utterance.words().iter().rfind(|word| word.end <= quotation.start);

@@ -1,8 +1,8 @@
-//! The days of a range follow each other: of "from Friday to Thursday", said on a Wednesday, the second is the first
-//! Thursday after the Friday.
+//! The days of a range follow each other. In "from Friday to Thursday", said on a Wednesday, the second day is the
+//! first Thursday after the Friday.
 //!
-//! Two slots are the ends of a range where a rule of the module says so, or their names. Words alone do not: "move it
-//! from Friday to Thursday" goes back.
+//! Two slots are the ends of a range if a rule of the module or their names say so. The words of an utterance do not:
+//! "move it from Friday to Thursday" goes back.
 
 use jiff::{Span, ToSpan as _, civil::Date};
 use serde_json::Value;
@@ -21,27 +21,28 @@ use crate::{
 
 /// Characters of a date without a time.
 const DAY: usize = "2026-01-01".len();
-/// From when the end of a range is read, behind its beginning: so that what looks back finds the first such day of a week, a
-/// month or a year after it, too.
+/// The starting points, after the beginning, from which the end of a range is read again. For a slot that looks back,
+/// the later ones find the first such day after the beginning by week, month or year.
 const AHEAD: [fn() -> Span; 4] = [Span::new, || 8.days(), || 1.month(), || 1.year()];
-/// Days by which a beginning may move that says no month.
+/// By how many days a beginning that names no month may move.
 const NEAR: i64 = 31;
-/// Days of a range from which on an end that was moved behind its beginning is rather a slip: "from 10 May to 8 May".
+/// If moving the end behind its beginning makes the range this many days long, the end is rather a slip: "from 10 May
+/// to 8 May".
 const FAR: i64 = 183;
-/// Letters of a word that others may be joined to: "Anreise" of "Anreisedatum".
+/// The fewest letters of a word that others may be joined to: "Anreise" of "Anreisedatum".
 const JOINED: usize = 5;
 
-/// The value that an end of a range has instead of what was found for it by itself.
+/// The value that replaces the one that was found for an end of a range by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Moved {
-    /// Its place among what was found.
+    /// Its index among what was found.
     pub at: usize,
     pub value: Value,
-    /// The place of the beginning, where it lies so far before this end that it may be meant otherwise.
+    /// The index of the beginning, if it lies so far before this end that another range may be meant.
     pub far_from: Option<usize>,
 }
 
-/// The ends of ranges that follow each other only if one of them is read anew.
+/// The ends of ranges that are in order only if one of them is read again.
 pub(super) fn in_order(
     situation: &Situation<'_>,
     function: &Function,
@@ -67,7 +68,8 @@ pub(super) fn in_order(
                 let from = begins.checked_add(ahead()).ok()?;
                 reckoned(situation, end, from).filter(|(day, _)| day > begins)
             });
-            // A slot that looks back: "from Monday to Friday" was before today, but no month lies a year before its own.
+            // For a slot that looks back, "from Monday to Friday" was before today; but a month does not lie a year
+            // earlier.
             let looks_back = *ends < today;
             let earlier = || {
                 let (day, value) = reckoned(situation, begin, *ends)?;
@@ -87,14 +89,14 @@ pub(super) fn in_order(
     moved
 }
 
-/// What the words of a day mean on another day, if they say no more than a day of the week or of the month.
+/// The meaning of a day's words on another day, if they only give a day of the week or of the month.
 fn reckoned(situation: &Situation<'_>, mention: &Mention, today: Date) -> Option<(Date, Value)> {
     let now = today.to_zoned(situation.analysis.now.time_zone().clone()).ok()?;
     let said = Utterance::new(&mention.text);
     let again = situation.knowledge.recognizers.recognize(&said, &recognize::Context { now });
     let own = again.iter().find(|one| one.recognizer == mention.recognizer)?;
     let (day, before) = (day_of(&own.value)?, day_of(&mention.value)?);
-    // "Tomorrow" is another day of the month then, and another one of the week.
+    // "Tomorrow" would then be another day of the month and another day of the week.
     let is_same = day.day() == before.day() || day.weekday() == before.weekday();
     is_same.then(|| (day, own.value.clone()))
 }
@@ -104,7 +106,7 @@ fn day_of(value: &Value) -> Option<Date> {
     text.parse().ok()
 }
 
-/// True if the first slot has the beginning of what the second has the end of.
+/// True if the first slot is the beginning and the second slot the end of one range.
 pub(crate) fn is_range(module: &Module, function: &Function, (first, last): (SlotId, SlotId)) -> bool {
     let (begin, end) = (&function.slot(first).path, &function.slot(last).path);
     let own = module.settings.functions.get(&function.name);

@@ -1,5 +1,4 @@
-//! Which of the candidates is meant, if one is: what retrieval found and what the module's own exemplars teach, weighed
-//! together.
+//! Which candidate is meant, if one is. The evidence is what retrieval found and what the module's own exemplars teach.
 
 use crate::{
     decide::{
@@ -12,11 +11,10 @@ use crate::{
     retrieve::{Candidate, LearnedSignals},
 };
 
-/// Up to so many functions are all looked at; of more, those that retrieval finds best and those that were learned
-/// best.
+/// Up to this many functions are all looked at; with more, those that retrieval and learning rank best.
 pub(crate) const ALL: usize = 48;
 
-/// What was learned of one text.
+/// What was learned about one text.
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     found: crate::decide::head::LogProbabilities,
@@ -69,7 +67,7 @@ pub(crate) fn rank(
         log_softmax(&mut odds);
     }
     for (candidate, odds) in candidates.iter_mut().zip(odds) {
-        // What a negative exemplar rules out is not meant.
+        // A candidate that a negative exemplar rules out is not meant.
         candidate.share = if candidate.score > 0.0 { odds.exp() } else { 0.0 };
     }
     candidates.sort_by(|one, other| {

@@ -31,13 +31,14 @@ use crate::{
     text::{Span, fuel},
 };
 
-/// What is no surer is no value: "one" of "the one at the top". In a list it is one, where "a" may count beside "two".
+/// A value with no more certainty than this is dropped: "one" of "the one at the top". In a list it is kept: "a" may
+/// count beside "two".
 const NO_VALUE: Certainty = Certainty::Possible;
-/// How sure an hour alone is behind "at".
+/// How sure an hour without minutes is behind "at".
 const HOUR: Certainty = Certainty::Guessed;
-/// An entry of a list that is said letter for letter.
+/// The certainty of a list entry that is said letter for letter.
 const EXACT: Certainty = Certainty::WrittenOut;
-/// What somebody else's recognizer found is worth a little less than what one of ours did.
+/// What a caller's recognizer found counts slightly less than what one of ours found.
 const HINTED: Certainty = Certainty::Usual;
 
 /// See [the module](self).
@@ -45,18 +46,18 @@ pub(crate) struct Reading<'a> {
     pub function: FunctionId,
     definition: &'a Function,
     values: Vec<Filled<'a>>,
-    /// What was said only to be ruled out.
+    /// Values that were said only to be ruled out.
     excluded: Vec<Filled<'a>>,
     ruled_out: Vec<RuledOut>,
-    /// Of a template that is said word for word, the share that could be any words.
+    /// The share of free words in a template that matches word for word.
     pub free: Option<f32>,
-    /// What was asked for, where it may be any words.
+    /// The slot that was asked for, if it takes any words.
     free_answer: Option<FreeAnswer>,
-    /// The probability that all of this is right, where the function's own tagger reads by itself.
+    /// The probability that all values are right, where the function's own tagger reads by itself.
     pub told: Option<f32>,
 }
 
-/// A slot with the words that fill it, and the value that they are.
+/// A slot with the words that fill it, and their value.
 #[derive(Debug, Clone)]
 struct Filled<'a> {
     slot: SlotId,
@@ -65,10 +66,10 @@ struct Filled<'a> {
     /// `None` for free text.
     mention: Option<&'a Mention>,
     rule: Option<Rule>,
-    /// Of free text in a template that is said word for word.
+    /// The evidence of free text in a template that matches word for word.
     evidence: Option<candidates::Evidence>,
     confidence: f32,
-    /// Where the beginning of the range is said that this end follows only after a long time.
+    /// Where the beginning of the range is said, if this end follows it only after a long time.
     far_from: Option<Span>,
 }
 
@@ -95,7 +96,7 @@ impl<'a> Reading<'a> {
             let led = asked::led(situation, definition, &expected, &fillings);
             ablation::pass("asked.led", &mut fillings, |fillings| replace(fillings, led));
         }
-        // A function with many exemplars needs none of the rules, where nothing was asked.
+        // A function with many exemplars needs none of the rules, if nothing was asked.
         let is_taught = expected.is_empty() && weighing.is_taught();
         if !is_taught {
             let named = written::named(situation, definition, scores.as_deref(), &fillings);
@@ -112,7 +113,7 @@ impl<'a> Reading<'a> {
             borders::settle(situation, &weighing, said);
         }
         let settled = said.as_ref().and_then(|said| written::settle(situation, &weighing, said, &mut fillings));
-        // What is nothing but a template without slots has no value of any words.
+        // A text that matches a template without slots has no free-text value.
         let is_settled = settled.is_some();
         let settled = settled.unwrap_or_default();
         let is_of_template =
@@ -212,8 +213,8 @@ impl<'a> Reading<'a> {
         }
         add_currency(situation, definition, &mut values);
         let mut ruled_out = situation.ruled_out(function);
-        // A template that looks like a refusal is none. What a longer text denies is a part of it: "the piano goes in
-        // the den, not the hall".
+        // A template that looks like a refusal is not one. A negation inside a longer value is part of the value: "the
+        // piano goes in the den, not the hall".
         if ablation::holds("reading.template_denies_nothing", is_settled && !ruled_out.is_empty()) {
             ruled_out.clear();
         }
@@ -237,7 +238,7 @@ impl<'a> Reading<'a> {
         Self { function, definition, values, excluded, ruled_out, free, free_answer, told }
     }
 
-    /// Nothing is read of it.
+    /// A reading without any values.
     const fn nothing(function: FunctionId, definition: &'a Function) -> Self {
         Self {
             function,
@@ -251,8 +252,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The function of which the utterance says a template, word for word. `None` if two functions have it, or if most
-    /// of it could be any words.
+    /// The function with a template that the utterance matches word for word. `None` if two functions have it, or if
+    /// most of the template is free text.
     pub(crate) fn as_written(situation: &Situation<'a>) -> Option<FunctionId> {
         if !situation.expected.is_empty() || situation.given.is_some() {
             return None;
@@ -280,8 +281,8 @@ impl<'a> Reading<'a> {
         ablation::found("reading.as_written", (best.is_telling() && !is_rivalled && !runs_on).then_some(*function))
     }
 
-    /// How much the slots speak for the function, 0 to 1: the share of the required ones that are filled; for a
-    /// function that requires nothing, 1 if any is.
+    /// How much the slots support the function, 0 to 1: the share of the required slots that are filled. For a function
+    /// without required slots, 1 if any slot is filled.
     #[expect(clippy::cast_precision_loss, reason = "a function has a few slots")]
     pub(crate) fn support(&self) -> f32 {
         let is_filled = |id: &SlotId| self.values.iter().any(|filled| filled.slot == *id);
@@ -293,9 +294,8 @@ impl<'a> Reading<'a> {
         required.iter().filter(|id| is_filled(id)).count() as f32 / required.len() as f32
     }
 
-    /// Whether something may have been said that nothing here could find: a slot is empty for which there is neither a
-    /// recognizer nor an exemplar. Where a function has exemplars, what none of them has is not to be expected, unless
-    /// the call lacks it.
+    /// True if something may have been said that nothing here could find: an empty slot has neither a recognizer nor an
+    /// exemplar. If the function has exemplars, a slot that none of them has counts only if the call lacks it.
     pub(crate) fn may_lack(&self, frame: &Frame) -> bool {
         self.definition.slot_ids().any(|id| {
             let slot = self.definition.slot(id);
@@ -305,13 +305,13 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// The spans that fill these slots, or rule a value of them out; those of all slots if `slots` is empty.
+    /// The spans that fill these slots, or that rule out a value of them; those of all slots if `slots` is empty.
     pub(crate) fn spans_of(&self, slots: &[SlotId]) -> Vec<Span> {
         let filled = self.values.iter().chain(&self.excluded);
         filled.filter(|filled| slots.is_empty() || slots.contains(&filled.slot)).map(|filled| filled.span).collect()
     }
 
-    /// What fills any slot, or rules a value out, with the words that make a number a limit: "at most 300".
+    /// The spans that fill any slot or rule out a value, with the words that make a number a limit: "at most 300".
     pub(crate) fn account(&self, situation: &Situation<'_>) -> Vec<Span> {
         let limits = |filled: &Filled<'_>| {
             let slot = Some(self.definition.slot(filled.slot)).filter(|slot| slot.kind.is_number())?;
@@ -327,7 +327,7 @@ impl<'a> Reading<'a> {
         self.definition.slots.iter().any(|slot| slot.path == path && slot.required)
     }
 
-    /// What recognizers found, with what the ends of a range are beside each other.
+    /// What recognizers found, with the ends of ranges read relative to each other.
     fn mentions<'b>(&self, situation: &Situation<'b>) -> Cow<'b, [Mention]> {
         let mut mentions = Cow::Borrowed(situation.mentions());
         let moved = |filled: &&Filled<'_>| filled.mention.is_some_and(|mention| mention.value != filled.value);
@@ -335,7 +335,8 @@ impl<'a> Reading<'a> {
             let is_its = |one: &&mut Mention| {
                 filled.mention.is_some_and(|own| own.recognizer == one.recognizer && own.span == one.span)
             };
-            // A currency is said by the words of an amount.
+            // Only the value of a day was read again. A currency that an amount said also differs from the value of its
+            // mention.
             let is_day = filled.mention.is_some_and(|own| own.value.is_string());
             if let Some(own) = mentions.to_mut().iter_mut().filter(|_| is_day).find(is_its) {
                 own.value = filled.value.clone();
@@ -344,8 +345,8 @@ impl<'a> Reading<'a> {
         mentions
     }
 
-    /// Words of a value's own kind beside it that were not read, where no other value has them and the function does not
-    /// name that unit itself.
+    /// Words beside a value that belong to the same kind of value but were not read, unless another value has them or
+    /// the function itself names that unit.
     fn unread(&self, situation: &Situation<'_>, filled: &Filled<'_>) -> Option<String> {
         let (utterance, vocabulary) = (situation.utterance(), &situation.knowledge.vocabulary);
         let is_taken = |span: Span| {
@@ -356,14 +357,14 @@ impl<'a> Reading<'a> {
             let words = utterance.words().iter().filter(|word| word.overlaps(span));
             words.into_iter().all(|word| vocabulary.has(self.function, &utterance.folded_in(*word)))
         };
-        // "At least 20": the "menos" of "al menos" is no minus.
+        // "At least 20": the "menos" of "al menos" is not a minus sign.
         let (said, code) = situation.said();
         let limit = limits::words_beside(said, code, filled.span);
         let is_of_limit = |span: Span| limit.is_some_and(|limit| limit.contains(span));
         if let Some(first) = filled.far_from {
             return Some(utterance.slice(first).to_owned());
         }
-        // What another request has is blank here.
+        // Words of another request are blank here.
         let is_blank = |span: Span| utterance.slice(span).trim().is_empty();
         let mention = filled.mention.filter(|mention| mention.others.is_empty())?;
         let unread = mention.unread.iter().find(|one| {
@@ -373,7 +374,7 @@ impl<'a> Reading<'a> {
         ablation::found("reading.unread", Some(utterance.slice(unread.span).to_owned()))
     }
 
-    /// What the validator makes of it: the frame, and the call if it is valid and complete.
+    /// The validator's result: the frame, and the call if it is valid and complete.
     pub(crate) fn judged(&self, situation: &Situation<'_>, confidence: f32) -> (Frame, Option<Call>) {
         let said: Vec<filling::Said> = self
             .values
@@ -411,7 +412,7 @@ impl<'a> Reading<'a> {
             }
         }
         situation.add_excluded(self.function, &slots, &mut excluded);
-        // Of what is ruled out, nothing is wrong: it is not there, and missing if it is required.
+        // Values that are ruled out cannot be invalid: such a slot is empty, and missing if it is required.
         let (invalid, missing): (Vec<_>, Vec<_>) = violations
             .into_iter()
             .partition(|violation| !matches!(violation.kind, ViolationKind::Missing | ViolationKind::Negated));
@@ -424,12 +425,12 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The slots that are filled, with what a recognizer found.
+/// The filled slots, each with the mention that fills it.
 fn mentioned<'a>(values: &[Filled<'a>]) -> Vec<(SlotId, Option<&'a Mention>)> {
     values.iter().map(|filled| (filled.slot, filled.mention)).collect()
 }
 
-/// Puts these in place of what they overlap, and of what their slots had.
+/// Replaces the fillings that overlap these or have the same slot.
 fn replace(fillings: &mut Vec<Filling>, by: Vec<Filling>) {
     fillings.retain(|one| by.iter().all(|new| !new.span.overlaps(one.span) && new.slot != one.slot));
     fillings.extend(by);
@@ -439,7 +440,7 @@ fn anchors_of(found: &[Found<'_>]) -> Vec<Anchor> {
     found.iter().map(|(anchor, _)| *anchor).collect()
 }
 
-/// Numbers that their dimension says, where nothing else fills their words: "25 cm deep".
+/// Numbers whose dimension is named, where no other filling covers their words: "25 cm deep".
 fn dimensions(
     situation: &Situation<'_>,
     function: &Function,
@@ -457,8 +458,8 @@ fn dimensions(
         .collect()
 }
 
-/// The slot that was asked for, if it is one of any words, and neither something exact nor a word of the author's templates
-/// says yet what fills it.
+/// The slot that was asked for, if it takes any words, and neither an exact filling nor a word of the author's
+/// templates fills it yet.
 fn free_answer(
     situation: &Situation<'_>,
     function: FunctionId,
@@ -469,7 +470,7 @@ fn free_answer(
     let own = situation.knowledge.module.function(function).slot(slot);
     let filled = fillings.iter().find(|one| one.slot == slot);
     let is_told = |one: &Filling| one.is_exact() || matches!(one.rule, Some(Rule::Led | Rule::Named));
-    // Of two texts in one answer, rules know best where one ends: "from 12 Abbey Road, London to 3 Mill Lane, Bath".
+    // If one answer has two texts, rules know best where one ends: "from 12 Abbey Road, London to 3 Mill Lane, Bath".
     let is_shared = filled.is_some() && fillings.iter().any(|one| one.slot != slot && one.anchor.is_none());
     if filled.is_some_and(is_told)
         || is_shared
@@ -487,7 +488,7 @@ fn free_answer(
     })
 }
 
-/// Everything that may be the answer, where one slot of any words was asked for.
+/// Everything that may be the answer, if one free-text slot was asked for.
 pub(crate) fn answers(situation: &Situation<'_>, function: FunctionId) -> Option<(SlotId, Vec<AnswerCandidate>)> {
     let answer = Reading::new(situation, function).free_answer?;
     Some((answer.slot, weighed(situation, function, |weighing| weighing.answer_candidates(&answer))))
@@ -499,13 +500,13 @@ pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec
     weighed(situation, function, |weighing| weighing.candidates())
 }
 
-/// Everything that may fill a slot of the function, with how likely it does.
+/// Everything that may fill a slot of the function, with its probability.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime only")]
 pub(crate) fn proposals(situation: &Situation<'_>, function: FunctionId) -> Vec<SlotProposal> {
     weighed(situation, function, |weighing| weighing.proposals())
 }
 
-/// The words that the values of the function take up.
+/// The words that the function's values cover.
 pub(crate) fn covered(situation: &Situation<'_>, function: FunctionId) -> Vec<Span> {
     Reading::new(situation, function).account(situation)
 }
@@ -517,7 +518,7 @@ fn weighed<T>(situation: &Situation<'_>, function: FunctionId, ask: impl FnOnce(
     ask(&Weighing::new(situation, function, &found, &asked, scores.as_deref()))
 }
 
-/// What rules fill the slots of the function with, and what speaks for it where a template says so.
+/// The fillings by rules for the slots of the function, with their evidence if a template says so.
 pub(crate) fn by_rules(
     situation: &Situation<'_>,
     function: FunctionId,
@@ -530,8 +531,8 @@ pub(crate) fn by_rules(
     values.iter().filter_map(by_rule).collect()
 }
 
-/// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
-/// slot's preferred one counts.
+/// Every mention that could fill a slot of the function. If two recognizers of a slot found the same span, the slot's
+/// preferred recognizer counts.
 fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId]) -> Vec<Found<'a>> {
     let module = &situation.knowledge.module;
     let mut anchors: Vec<Found<'a>> = Vec::new();
@@ -541,7 +542,8 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
             let is_value = |score: f32| score > NO_VALUE.score() || in_list && score >= NO_VALUE.score();
             let is_pattern = matches!(module.recognizer(*recognizer).kind, RecognizerKind::Pattern(_));
             let is_bare = |mention: &Mention| is_pattern && mention.score <= BARE.score();
-            // What only has the form of the author's pattern is a value where that is asked for, or shown.
+            // A mention that only matches the form of an author's pattern is a value only where the slot is asked for,
+            // or where an exemplar shows it.
             let is_meant = |mention: &Mention| {
                 let is_expected = awaited.contains(&id)
                     || written::is_led(situation, function, id, mention.span, 1)
@@ -557,7 +559,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
                     }
             };
             for mention in situation.mentions().iter().filter(own).take_while(|_| !fuel::is_out()) {
-                // Spans are compared far faster than words are.
+                // Comparing spans is far cheaper than comparing words.
                 fuel::spend(1 + anchors.len() / 16);
                 if anchors.iter().any(|(anchor, _)| anchor.slot == id && anchor.span == mention.span) {
                     continue;
@@ -569,7 +571,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
             }
         }
     }
-    // Digits inside a longer mention are no numbers of their own: no 7 in 2026-04-07.
+    // Digits inside a longer mention are not separate numbers: 2026-04-07 contains no 7.
     let is_whole = |mention: &&Mention| {
         use Builtin::{Date, DateTime, Email, Phone, Time, Url};
         matches!(builtin(module, mention), Some(Date | DateTime | Email | Phone | Time | Url))
@@ -582,7 +584,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
             other.contains(span) && (before || span.end < other.end && is_joined(span.end))
         })
     };
-    // Nor is the hour behind "at", where the function takes a time.
+    // Nor is the hour behind "at" a number, if the function takes a time.
     let is_hour = |found: &Found<'a>| {
         found.1.is_some_and(|mention| builtin(module, mention) == Some(Builtin::Time) && mention.score >= HOUR.score())
     };
@@ -591,7 +593,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
         ablation::holds("reading.digits_within", is_part(span))
             || ablation::holds("reading.hour_is_no_number", hours.contains(&span))
     };
-    // What has its unit with it is none: "2 hours" are 120 of minutes.
+    // A number with its unit is not a bare number: "2 hours" are 120 minutes.
     let has_unit = |mention: &Mention| {
         let is_measured = situation.knowledge.module.recognizer(mention.recognizer).reading.unit.is_some();
         let has_unit = is_measured && situation.utterance().slice(mention.span).split_whitespace().nth(1).is_some();
@@ -617,7 +619,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
     anchors
 }
 
-/// The built-in recognizer that found it.
+/// The kind of the built-in recognizer that found it.
 fn builtin(module: &Module, mention: &Mention) -> Option<Builtin> {
     match module.recognizer(mention.recognizer).kind {
         RecognizerKind::Builtin(builtin) => Some(builtin),
@@ -629,7 +631,7 @@ fn is_number(module: &Module, mention: &Mention) -> bool {
     matches!(builtin(module, mention), Some(Builtin::Integer | Builtin::Number))
 }
 
-/// Something else than a number was surely read there for the function.
+/// True if something other than a number was surely read there for the function.
 fn is_of_others(situation: &Situation<'_>, function: &Function, bare: &Mention) -> bool {
     let module = &situation.knowledge.module;
     let is_count = |mention: &Mention| {
@@ -640,7 +642,7 @@ fn is_of_others(situation: &Situation<'_>, function: &Function, bare: &Mention) 
     others.any(|one| one.span.overlaps(bare.span) && one.score > EVEN && !is_count(one))
 }
 
-/// What is an entry of one slot's list, letter for letter, is no misspelt one of another's: "basil" is not "basic".
+/// An exact entry of one slot's list is not a misspelt entry of another list: "basil" is not "basic".
 fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
     let listed = |found: &Found<'_>| {
         let is_list =
@@ -655,8 +657,7 @@ fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
     });
 }
 
-/// A number that is too high or too low for one slot fills another one that may hold it: 250000 is no count of
-/// bedrooms.
+/// A number that is out of bounds for one slot fills another slot that may hold it: 250000 is not a count of bedrooms.
 fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
     let is_within = |slot: SlotId, mention: &Mention| {
         let (schema, value) = (&function.slot(slot).schema, mention.value.as_f64());
@@ -676,8 +677,8 @@ fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
     });
 }
 
-/// A number without a unit that may count the items of a list measures none of them ("6 chairs" have no length), and one
-/// with a unit that a slot measures in counts none: "3 kg of apples".
+/// A number without a unit that may count the items of a list does not measure them ("6 chairs" have no length). A
+/// number with a unit of a measured slot does not count them: "3 kg of apples".
 fn drop_unmeasured(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
     let module = &situation.knowledge.module;
     let reading = |(_, mention): &Found<'_>| mention.map(|mention| module.recognizer(mention.recognizer).reading);
@@ -705,8 +706,8 @@ fn drop_unmeasured(situation: &Situation<'_>, function: &Function, anchors: &mut
     });
 }
 
-/// Where the words right before a value name one of the slots that it may fill, or else the word right behind a number,
-/// it fills no other: "the size is 9", "6 children".
+/// If the words right before a value name one of the slots that it may fill, it fills no other slot: "the size is 9".
+/// The same holds for the word right behind a number: "6 children".
 fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
     let module = &situation.knowledge.module;
     let is_count = |mention: Option<&Mention>| mention.is_some_and(|mention| is_number(module, mention));
@@ -746,7 +747,7 @@ impl<'a> Filled<'a> {
     ) -> Self {
         let mention = filling.anchor.and_then(|index| found[index].1);
         let utterance = situation.utterance();
-        // Free text keeps every sign that was said.
+        // Free text keeps every punctuation mark that was said.
         let said = utterance.with_signs(utterance.trimmed(filling.span, char::is_whitespace));
         Self {
             slot: filling.slot,
@@ -759,20 +760,20 @@ impl<'a> Filled<'a> {
             confidence: filling.confidence
                 * match (&evidence, filling.rule) {
                     (Some(evidence), _) => candidates::probability_as_said(evidence),
-                    // What is chosen has its own probability.
+                    // A chosen answer has its own probability.
                     (None, None | Some(Rule::Chosen)) => 1.0,
                     (None, Some(rule)) => candidates::share_right(rule),
                 },
         }
     }
 
-    /// As what is said not to be.
+    /// The value as one that is ruled out.
     fn excluded(&self, situation: &Situation<'_>, function: &Function) -> SlotValue {
         let pointer = function.slot(self.slot).path.pointer();
         self.located(situation, SlotValue::unsaid(pointer, self.value.clone(), Source::Said, self.confidence))
     }
 
-    /// Where we know the span of a value, say that one: the same words may stand elsewhere in the utterance too.
+    /// If the span of a value is known, it is given here: the same words may also stand elsewhere in the utterance.
     fn located(&self, situation: &Situation<'_>, grounded: SlotValue) -> SlotValue {
         let recognizer =
             self.mention.map(|mention| situation.knowledge.module.recognizer(mention.recognizer).name.clone());
@@ -782,7 +783,7 @@ impl<'a> Filled<'a> {
     }
 }
 
-/// A flag whose own name is ruled out is false: "no sauce" of a slot `sauce`.
+/// A flag whose own name is ruled out is false: "no sauce" for a slot `sauce`.
 fn add_denied_flags<'a>(
     situation: &Situation<'a>,
     function: &Function,
@@ -810,8 +811,8 @@ fn add_denied_flags<'a>(
     }
 }
 
-/// "20 pounds" says two things. Where it fills an amount, and a slot for the currency is still empty, it fills that
-/// too.
+/// "20 pounds" gives an amount and a currency. If it fills an amount and a slot for the currency is still empty, it
+/// fills that too.
 fn add_currency<'a>(situation: &Situation<'a>, function: &Function, values: &mut Vec<Filled<'a>>) {
     let module = &situation.knowledge.module;
     let takes = |slot: &Slot, currency: &Value| {
@@ -834,7 +835,7 @@ fn add_currency<'a>(situation: &Situation<'a>, function: &Function, values: &mut
         let empty = |id: &SlotId| !values.iter().any(|other| other.slot == *id);
         let slots: Vec<SlotId> =
             function.slot_ids().filter(|id| empty(id) && takes(function.slot(*id), &currency)).collect();
-        // Of two currencies, which one is meant is not said by the amount.
+        // If there are two currency slots, the amount does not say which one is meant.
         if let [slot] = slots[..]
             && ablation::holds("reading.add_currency", true)
         {

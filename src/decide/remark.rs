@@ -1,5 +1,6 @@
-//! What is said behind everything else, in a clause of its own: "collect three bags at 12 Mill Lane, the bell does not
-//! work". It fills a slot for remarks where the function has an empty one; else it is left, and somebody should know.
+//! A remark behind everything else, in a clause of its own: "collect three bags at 12 Mill Lane, the bell does not
+//! work". It fills an empty slot for remarks if the function has one. Otherwise it stays unread, and the person should
+//! be told.
 
 use crate::{
     ablation,
@@ -15,13 +16,13 @@ use crate::{
     text::{Span, fold, name_words, names::singular},
 };
 
-/// Words of a clause, at least; and where it would be the end of a value otherwise.
+/// The fewest words of a clause; and the fewest of one that would otherwise be the end of a value.
 const CLAUSE: usize = 3;
 const SENTENCE: usize = 4;
-/// Words of it that say something.
+/// How many of its words must say something.
 const TELLING: usize = 2;
 
-/// Fills the slot for remarks with the clause behind everything else, and gives it back.
+/// Fills the slot for remarks with the clause behind everything else, and returns it.
 pub(super) fn within(situation: &Situation<'_>, id: FunctionId, fillings: &mut Vec<Filling>) -> Option<Filling> {
     let function = situation.knowledge.module.function(id);
     let slot = slot_for_remarks(situation, function)?;
@@ -29,7 +30,7 @@ pub(super) fn within(situation: &Situation<'_>, id: FunctionId, fillings: &mut V
     if fillings.iter().all(is_guessed) || fillings.iter().any(|one| one.slot == slot && !is_guessed(one)) {
         return None;
     }
-    // What the reader guesses of remarks may be there for a better reason.
+    // If the reader guessed a remark outside of this clause, that guess may be right, and stays.
     let (guessed, mut others): (Vec<Filling>, Vec<Filling>) = fillings.iter().partition(|one| one.slot == slot);
     ablation::pass("remark.cut_sentence", &mut others, |others| cut_sentence(situation, others));
     let taken: Vec<Span> = others.iter().map(|one| one.span).collect();
@@ -44,8 +45,8 @@ pub(super) fn within(situation: &Situation<'_>, id: FunctionId, fillings: &mut V
     Some(remark)
 }
 
-/// True where a clause behind everything that was read says something of its own, of which the function's own words say
-/// nothing either.
+/// True if a clause behind everything that was read says something of its own, which the function's own words do not
+/// say either.
 pub(super) fn is_left(situation: &Situation<'_>, taken: &[Span], function: FunctionId) -> bool {
     let module = &situation.knowledge.module;
     if is_unspaced_language(module.language()) || taken.is_empty() {
@@ -62,7 +63,7 @@ pub(super) fn is_left(situation: &Situation<'_>, taken: &[Span], function: Funct
     })
 }
 
-/// The only slot of any words that takes remarks, by its name, and that nobody has to fill.
+/// The only optional free-text slot that takes remarks by its name.
 fn slot_for_remarks(situation: &Situation<'_>, function: &Function) -> Option<SlotId> {
     let languages = Language::and_english(situation.knowledge.module.language());
     let known = || languages.iter().flat_map(|language| &language.words.slots.remarks);
@@ -80,7 +81,7 @@ fn slot_for_remarks(situation: &Situation<'_>, function: &Function) -> Option<Sl
     slots.next().filter(|_| slots.next().is_none())
 }
 
-/// Ends a value of any words before a comma behind which a sentence begins: "12 rue du Moulin, la sonnette ne marche
+/// Ends a free-text value before a comma behind which a new sentence begins: "12 rue du Moulin, la sonnette ne marche
 /// pas".
 fn cut_sentence(situation: &Situation<'_>, fillings: &mut [Filling]) {
     let utterance = situation.utterance();
@@ -106,8 +107,8 @@ fn cut_sentence(situation: &Situation<'_>, fillings: &mut [Filling]) {
     }
 }
 
-/// The clause from the first mark behind `taken` on, if it says something that is no courtesy, no question, no act and
-/// no request of its own, and of which nothing is known to a recognizer.
+/// The clause from the first mark behind `taken` on, if it says something. It must not be a courtesy, a question, a
+/// dialogue act or a separate request, and no recognizer may have found a value in it.
 fn clause(situation: &Situation<'_>, function: FunctionId, taken: &[Span]) -> Option<Span> {
     let utterance = situation.utterance();
     let language = situation.knowledge.module.language();

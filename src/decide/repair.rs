@@ -1,4 +1,4 @@
-//! Where somebody corrects what they just said: "Lisbon, no wait, Porto". The last word counts.
+//! Corrections within one utterance: "Lisbon, no wait, Porto". The last value counts.
 
 use crate::{
     ablation,
@@ -10,34 +10,34 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// Words between what is taken back and the words that take it back.
+/// The most words between what is taken back and the words that take it back.
 const NEAR: usize = 6;
-/// Words of a text that takes the place of another one.
+/// The most words of a text that replaces another one.
 const FEW: usize = 3;
-/// Words of a no between two values, at most, or of a cue beside another one; and characters of them.
+/// The most words of a "no" between two values, or of a cue beside another one; and the most characters of them.
 const DENIAL: usize = 2;
 const SHORT: usize = 16;
-/// Characters of any other aside between two values, with its marks: ", Entschuldigung ".
+/// The most characters of any other aside between two values, with its marks: ", Entschuldigung ".
 const ASIDE: usize = 24;
 
 /// Marks that stand before a correction.
 const MARKS: [char; 8] = [',', ';', '、', '，', '…', '-', '–', '—'];
 
-/// An utterance without what its speaker takes back in it.
+/// An utterance without the words that its speaker takes back.
 pub(crate) struct Repaired {
     pub utterance: Utterance,
-    /// Where that stood.
+    /// Where those words stood.
     pub retracted: Span,
 }
 
-/// The utterance without what its speaker takes back in it, and without the words that take it back; `None` if
-/// nothing is taken back. Blanks stand in place of both, so that spans stay.
+/// The utterance without what its speaker takes back, and without the words that take it back; `None` if nothing is
+/// taken back. Blanks replace both, so that spans stay valid.
 ///
-/// What comes last takes the place of a value of its own kind, as recognizers know kinds; else of the words that
-/// begin as it does ("to Lisbon, no wait, to Porto"); else of as many words of a text, where neither is known to any
-/// recognizer.
+/// The last words replace a value of their own kind that a recognizer knows. Otherwise they replace the words from
+/// their own first word on, if that was said before ("to Lisbon, no wait, to Porto"). Otherwise they replace the same
+/// number of words, if no recognizer knows the old or the new ones.
 ///
-/// `is_own` is true of words that the module's own templates say: "put a hold on <title>" corrects nothing.
+/// `is_own` is true of words in the module's own templates: "put a hold on <title>" corrects nothing.
 pub(crate) fn repaired(
     language: &str,
     utterance: &Utterance,
@@ -64,7 +64,7 @@ pub(crate) fn repaired(
     let (retracted, cue) = ablation::found("repair", found.next())?;
     let is_between = |word: &Span| retracted.end <= word.start && word.end <= cue.start;
     let is_said = |word: &&Span| is_between(word) && !says_nothing(language, &utterance.meant(**word));
-    // What is said between the two stays, but for the no of "no, sorry".
+    // The words between the two stay, except the "no" of "no, sorry".
     let between = Span::new(retracted.end, cue.start.max(retracted.end));
     let is_denial = reply::read(language, None, utterance.slice(between)).is_bare_no();
     let stays = !is_denial && utterance.words().iter().any(|word| is_said(&word));
@@ -75,8 +75,8 @@ pub(crate) fn repaired(
     Some(Repaired { utterance: utterance.keeping(|at| !is_blank(at)), retracted })
 }
 
-/// What is left of a text that is no one's known value, where its speaker takes the first words back: "The Lake House
-/// Years" of "Lake House, no wait, The Lake House Years".
+/// What is left of free text whose speaker takes the first words back: "The Lake House Years" of "Lake House, no wait,
+/// The Lake House Years".
 pub(crate) fn last_word(utterance: &Utterance, acts: &Moves, is_own: &dyn Fn(&str) -> bool, text: Span) -> Span {
     let place = |cue: Span| utterance.words().partition_point(|word| word.end <= cue.start);
     let corrects = |one: &&Move| {
@@ -90,7 +90,7 @@ pub(crate) fn last_word(utterance: &Utterance, acts: &Moves, is_own: &dyn Fn(&st
     ablation::made("repair.last_word", text, last)
 }
 
-/// The cue with those right beside it, by themselves too: "no wait, rather", "wait, make that".
+/// The cue with further cues right beside it: "no wait, rather", "wait, make that".
 fn joined(language: &str, utterance: &Utterance, cues: &[Span], cue: Span) -> Span {
     let words = utterance.words();
     // The length of the cue with which a text begins.
@@ -98,7 +98,7 @@ fn joined(language: &str, utterance: &Utterance, cues: &[Span], cue: Span) -> Sp
         let corrects = |one: &&Move| one.kind == Kind::Correct && one.confidence >= ACTS && one.cue.start == 0;
         read(language, text).moves.iter().find(corrects).map(|one| one.cue.end)
     };
-    // A cue is short, and so is what is read for one.
+    // A cue is short, so only a short text is read for one.
     let rest = |from: usize| utterance.slice(Span::new(from, utterance.len().min(from + ASIDE)));
     let follows = |end: usize| {
         let next = words.iter().find(|word| word.start >= end)?.start;
@@ -108,7 +108,7 @@ fn joined(language: &str, utterance: &Utterance, cues: &[Span], cue: Span) -> Sp
             .or_else(|| Some(Span::new(next, next + opening(rest(next))?)))
     };
     let last = std::iter::successors(Some(cue), |cue| follows(cue.end)).last().unwrap_or(cue);
-    // The clause before it: "wait,".
+    // The words of the clause before it: "wait,".
     let at = words.partition_point(|word| word.end <= cue.start);
     let first = (at.saturating_sub(DENIAL)..at).rev().find(|first| is_parted(utterance, *first));
     let clause = first.map(|first| words[first].start);
@@ -126,7 +126,7 @@ fn is_parted(utterance: &Utterance, at: usize) -> bool {
     before.is_some_and(|(before, word)| utterance.slice(Span::new(before.end, word.start)).contains(MARKS))
 }
 
-/// A no that stands between two commas: "Lisbon, no, Porto".
+/// A "no" between two commas: "Lisbon, no, Porto".
 fn denials(language: &str, utterance: &Utterance) -> Vec<Span> {
     let words = utterance.words();
     let starts: Vec<usize> = (1..words.len()).filter(|at| is_parted(utterance, *at)).collect();
@@ -136,7 +136,7 @@ fn denials(language: &str, utterance: &Utterance) -> Vec<Span> {
     spans.filter(|span| span.len() <= SHORT).filter(denies).collect()
 }
 
-/// What would correct between two commas, and stands right between two values of one kind: "33410, sorry 33140".
+/// Words between two commas that could be a correction, right between two values of one kind: "33410, sorry 33140".
 fn asides(language: &str, utterance: &Utterance, mentions: &[Mention]) -> Vec<Span> {
     let mut known: Vec<&Mention> = mentions.iter().collect();
     known.sort_by_key(|mention| (mention.recognizer, mention.span));
@@ -162,7 +162,7 @@ fn asides(language: &str, utterance: &Utterance, mentions: &[Mention]) -> Vec<Sp
     pairs.filter(corrects).map(|(_, aside)| aside).collect()
 }
 
-/// The words before a correction, and those that it puts in their place.
+/// The words before a correction, and the words behind it.
 struct Around<'a> {
     language: &'a str,
     utterance: &'a Utterance,
@@ -191,11 +191,11 @@ impl<'a> Around<'a> {
         says_nothing(self.language, &self.utterance.meant(word))
     }
 
-    /// The last value before it that a recognizer knows which knows the first value behind it too.
+    /// The last recognized value before the cue whose recognizer knows the first value behind it too.
     fn by_kind(&self, mentions: &[Mention]) -> Option<Span> {
         let inside = |words: &[Span]| Some(Span::new(words.first()?.start, words.last()?.end));
         let (before, after) = (inside(&self.before)?, inside(&self.after)?);
-        // An article is no value: "a viola, I mean a violin".
+        // An article is not a value: "a viola, I mean a violin".
         let known = || mentions.iter().filter(|mention| mention.score > ARTICLE.score());
         let first = known().filter(|mention| after.contains(mention.span)).map(|mention| mention.span.start).min()?;
         let new: Vec<&Mention> =
@@ -209,7 +209,7 @@ impl<'a> Around<'a> {
         let old = old.filter(is_whole);
         let old: Vec<&Mention> = old.collect();
         let last = old.iter().max_by_key(|mention| (mention.span.end, mention.span.len()))?.span;
-        // "200 pounds, no, 250": the number goes, and its currency stays.
+        // "200 pounds, no, 250": the number is replaced, and its currency stays.
         let shared = |span: Span| old.iter().filter(|mention| mention.span == span).count();
         let within = old.iter().map(|mention| mention.span).filter(|span| last.contains(*span));
         let old = within.max_by_key(|span| (shared(*span), span.len()))?;
@@ -217,7 +217,7 @@ impl<'a> Around<'a> {
         Some(ablation::made("repair.with_repeated", old, self.with_repeated(old, new)))
     }
 
-    /// What is taken back, with the words beside it that are said again beside the new value: "12 Mill Lane, oops, 21
+    /// What is taken back, with the words beside it that are repeated beside the new value: "12 Mill Lane, oops, 21
     /// Mill Lane".
     fn with_repeated(&self, old: Span, new: Span) -> Span {
         let said = |word: &Span| self.utterance.folded_in(*word);
@@ -226,7 +226,7 @@ impl<'a> Around<'a> {
         let following = |words: &[Span], value: Span| words.partition_point(|word| word.start < value.end);
         let (before, after) = (&self.before, &self.after);
         let led = before[..leading(before, old)].iter().rev().zip(after[..leading(after, new)].iter().rev());
-        // All words before the new value are those before the old one.
+        // All words before the new value also stand before the old one.
         let led: Vec<&Span> = led.take_while(is_same).map(|(word, _)| word).collect();
         let is_led = !led.is_empty() && led.len() == leading(after, new);
         let followed = before[following(before, old)..].iter().zip(&after[following(after, new)..]);
@@ -235,7 +235,7 @@ impl<'a> Around<'a> {
         Span::new(start, followed.unwrap_or(old.end))
     }
 
-    /// From the last word before it that is the first one behind it.
+    /// From the last word before the cue that equals the first word behind it.
     fn by_beginning(&self) -> Option<Span> {
         let first = self.utterance.folded_in(*self.after.first()?);
         let near = &self.before[self.before.len().saturating_sub(NEAR)..];
@@ -243,7 +243,7 @@ impl<'a> Around<'a> {
         Some(Span::new(start.start, self.before.last()?.end))
     }
 
-    /// As many words before it as are behind it, where all of them say something and none is known.
+    /// As many words before the cue as behind it, if each of them says something and none is recognized.
     fn by_length(&self, mentions: &[Mention]) -> Option<Span> {
         let count = self.after.len();
         let start = self.before.len().checked_sub(count).filter(|_| count <= FEW)?;

@@ -1,8 +1,8 @@
-//! What the negations of an utterance mean for one particular function.
+//! The meaning of an utterance's negations for one particular function.
 //!
-//! "Remove the fries" rules fries out of an order, and says to a function that removes things what to remove. Which it
-//! is, the function's own exemplars show: what they name behind the same kind of cue is meant, not ruled out. And
-//! "don't cancel my order" rules the function itself out, unless its exemplars speak so.
+//! "Remove the fries" rules fries out of an order, but tells a function that removes things what to remove. The
+//! function's own exemplars show which is meant: values behind the same kind of cue in an exemplar are not ruled out.
+//! "Don't cancel my order" rules the function itself out, unless its exemplars are worded like that.
 
 use std::cell::OnceCell;
 
@@ -19,7 +19,7 @@ use crate::{
     text::{Span, fuel},
 };
 
-/// Words from its no on within which the verb of a refusal stands; half as many before it.
+/// How many words behind its negation the verb of a refusal may stand; half as many before it.
 const VERB_WITHIN: usize = 4;
 
 impl Situation<'_> {
@@ -39,7 +39,7 @@ impl Situation<'_> {
             .filter(|negation| match negation.kind {
                 NegationKind::Retention => false,
                 NegationKind::Absence => true,
-                // What a function is for, it does not rule out.
+                // A function does not rule out what its own purpose is.
                 NegationKind::Removal | NegationKind::Refusal => {
                     !ablation::holds("ruled_out.own_kind", is_own(negation.kind))
                 }
@@ -54,11 +54,11 @@ impl Situation<'_> {
             .collect()
     }
 
-    /// "Don't cancel 4077, just move it": what is refused is what another function does, and the number says to what
-    /// this one is to be done.
+    /// "Don't cancel 4077, just move it": another function's verb is refused, and the number tells this function what
+    /// to act on.
     fn refuses_another(&self, function: FunctionId, negation: &Negation) -> bool {
         let module = &self.knowledge.module;
-        // The verb may stand before its no: "n'annulez surtout pas".
+        // The verb may stand before the negation: "n'annulez surtout pas".
         let words = self.utterance().words();
         let cue = words.partition_point(|word| word.end <= negation.cue.start.min(negation.scope.start));
         let near = &words[cue.saturating_sub(VERB_WITHIN / 2)..words.len().min(cue + VERB_WITHIN)];
@@ -70,7 +70,7 @@ impl Situation<'_> {
         self.knowledge.phrasings.of(&self.knowledge.module, &self.knowledge.recognizers, function)
     }
 
-    /// The author gave a pattern for it.
+    /// True if the author gave a pattern for the slot.
     fn is_identifier(&self, slot: &Slot) -> bool {
         let module = &self.knowledge.module;
         slot.recognizers.iter().any(|id| matches!(module.recognizer(*id).kind, RecognizerKind::Pattern(_)))
@@ -78,7 +78,7 @@ impl Situation<'_> {
 
     /// Why the utterance refuses the very thing that this function does; `None` if it does not.
     pub(crate) fn refusal(&self, function: FunctionId) -> Option<String> {
-        // "Nicht stornieren": the no that stands behind a verb elsewhere.
+        // "Nicht stornieren": the word "nicht" otherwise stands behind a verb.
         let is_adverb = |cue: Span| {
             let cue = self.utterance().folded_in(cue);
             let phrases = Language::or_english(self.knowledge.module.language()).negation.beginning_with(&cue);
@@ -129,10 +129,10 @@ impl Situation<'_> {
                 return !elsewhere.iter().any(|word| kin(word, verb));
             }
             if ablation::holds("ruled_out.refuses_going", does && *goes) {
-                // "I don't want to cancel": its exemplars may well speak of what is not wanted, but not so.
+                // "I don't want to cancel": its exemplars may say what is not wanted, but not in this way.
                 return name.iter().any(|known| kin(verb, known)) && !elsewhere.iter().any(|word| kin(word, verb));
             }
-            // The function's own words stand in the refusal alone, and little is said beside it.
+            // Only the refusal contains the function's own words, and little is said beside it.
             let is_all = rest <= scope.len() && !*knows_rest.get_or_init(|| elsewhere.iter().any(is_known));
             ablation::holds("ruled_out.own_words", !speaks_so && !*goes && is_all && scope.iter().any(is_known))
         })?;
@@ -142,8 +142,8 @@ impl Situation<'_> {
         Some(format!("`{}` is not called: it is what {said:?} refuses", definition.name))
     }
 
-    /// "Keine Maschine für 2 Stunden": what the function is about is not wanted, in words that its exemplars have otherwise.
-    /// It may as well be what is wrong ("no hot water"), so that this is no refusal.
+    /// "Keine Maschine für 2 Stunden": the function's subject is not wanted, in words that its exemplars have without a
+    /// negation. It may also be a problem that is reported ("no hot water"), so this is not a refusal.
     pub(crate) fn wants_none(&self, function: FunctionId) -> bool {
         let absences = self.negations().iter().filter(|one| one.kind == NegationKind::Absence);
         let absences: Vec<&Negation> = absences.filter(|one| !self.is_value(one.scope)).collect();
@@ -164,8 +164,8 @@ impl Situation<'_> {
         self.mentions().iter().any(|mention| mention.span.overlaps(span))
     }
 
-    /// Adds to `excluded` what recognizers found in what is ruled out, where it can belong to one slot only. `slots`
-    /// are those that have a value.
+    /// Adds to `excluded` the recognized values within what is ruled out that can belong to only one slot. `slots` are
+    /// those that have a value.
     pub(crate) fn add_excluded(&self, function: FunctionId, slots: &[SlotValue], excluded: &mut Vec<SlotValue>) {
         let definition = self.knowledge.module.function(function);
         for ruled_out in self.ruled_out(function) {

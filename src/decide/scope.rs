@@ -6,14 +6,14 @@ use crate::{
     retrieve::Candidate,
 };
 
-/// The probability that a candidate is meant beside what was asked, by its score: the rest of the decision model was
-/// fitted on utterances that stand alone.
+/// The probability that a candidate is meant while something was asked, by its score alone: the rest of the decision
+/// model was fitted on utterances that stand alone.
 pub(crate) fn by_score(situation: &Situation<'_>, candidate: &Candidate) -> f32 {
     let scope = scope_of_score(situation, candidate.score);
     if scope < bars().in_scope_beside { 0.0 } else { scope * candidate.share }
 }
 
-/// The probability that anything is meant beside what was asked, by the best score.
+/// The probability that anything is meant while something was asked, by the best score.
 pub(crate) fn scope_by_score(situation: &Situation<'_>) -> f32 {
     scope_of_score(situation, situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max))
 }
@@ -24,7 +24,7 @@ fn scope_of_score(situation: &Situation<'_>, score: f32) -> f32 {
 }
 
 impl Situation<'_> {
-    /// The probability that any function was meant, before anything but the words is looked at.
+    /// The probability that any function was meant, judged by the words alone.
     pub(crate) fn scope(&self) -> f32 {
         if self.is_meant {
             return 1.0;
@@ -35,14 +35,14 @@ impl Situation<'_> {
         DecisionModel::bundled().scope(&measure::of_candidates(self, self.speech_act(), self.candidates(), 0))
     }
 
-    /// The probability that this candidate was meant, as retrieval has it: of several parts, by the one that it fits
-    /// best.
+    /// The probability that this candidate was meant, by retrieval. If there are several parts, the part that it fits
+    /// best counts.
     pub(crate) fn retrieved(&self, function: FunctionId) -> f32 {
         let within = |part: &Situation<'_>| {
             let found = part.candidates().iter().find(|candidate| candidate.function == function)?;
             Some(part.scope() * found.share)
         };
-        // Several segments stand in place of the whole; clauses that may be requests stand beside it.
+        // Several segments replace the whole; clauses that may be requests are added to it.
         let whole = if self.segments.len() > 1 { None } else { within(self) };
         let parts = self.parts().iter().filter_map(|part| within(&self.within(&self.analysis.within(part))));
         whole.into_iter().chain(parts).fold(0.0, f32::max)

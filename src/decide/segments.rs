@@ -1,4 +1,4 @@
-//! Which parts of an utterance each ask for something of their own, and what a turn looks like from within one part.
+//! Which parts of an utterance are separate requests, and what a turn looks like from within one part.
 
 use crate::{
     ablation,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Requests {
-    /// `whole` is the utterance as one request.
+    /// Finds the requests; `whole` is the utterance as one request.
     pub(crate) fn find(whole: &Situation<'_>) -> Self {
         let parts = several(whole);
         match parts.len() {
@@ -30,10 +30,10 @@ impl Requests {
 }
 
 /// Whether an utterance that was not split may still ask for several things: one of its clauses is in scope by itself,
-/// and means something else than the whole does.
+/// and means another function than the whole does.
 ///
-/// Where the functions are much alike or a clause says little, the evidence of [`several`] falls short. A clause by
-/// itself is weak evidence: it is for a model server to say what it comes to.
+/// If the functions are much alike or a clause says little, the evidence of [`several`] is not enough. A single clause
+/// is weak evidence too, so a model server has to decide.
 fn is_doubtful(whole: &Situation<'_>) -> bool {
     let Some(meant) = whole.candidates().first() else { return false };
     whole.analysis.clauses.iter().any(|clause| {
@@ -46,23 +46,23 @@ fn is_doubtful(whole: &Situation<'_>) -> bool {
     })
 }
 
-/// How much higher the best function scores than `other`; what was not found scores less than all that was.
+/// How much higher the best function scores than `other`; a function that was not found counts as the last one found.
 fn lead(found: &[Candidate], other: FunctionId) -> f32 {
     let rival = found.iter().find(|candidate| candidate.function == other).or(found.last());
     found.first().zip(rival).map_or(0.0, |(best, rival)| best.score - rival.score)
 }
 
-/// The parts that each ask for something of their own, in order, with what belongs to them; empty unless there are
-/// several. `whole` is the utterance as one request.
+/// The parts that are separate requests, in order, with the words that belong to them; empty unless there are several.
+/// `whole` is the utterance as one request.
 ///
-/// A part is a request of its own if it is in scope by itself, and asks for another function than its neighbours do, as
-/// its score or its values say; or for the same one, if each is a whole call by itself and they differ in a value that a call has only once. All others
-/// belong to the request before, or to the first. Where nothing but the functions differs, the requests must also be
-/// better evidence than the whole.
+/// A part is a separate request if it is in scope by itself and asks for another function than its neighbours, by its
+/// score or its values. It may also ask for the same function, if each part is a whole call by itself and they differ
+/// in a value that a call has only once. All other parts belong to the request before them, or to the first one. If
+/// only the functions differ, the requests must also be better evidence than the whole.
 fn several(whole: &Situation<'_>) -> Vec<Part> {
     let mut requests: Vec<Part> = Vec::new();
     let mut start = None;
-    // Whether only their functions say of two neighbours that they are two, and not their values.
+    // Whether two neighbours differ only in their functions, and not in their values.
     let mut by_function = false;
     for clause in &whole.analysis.clauses {
         let (span, score) = (clause.span, best(clause));
@@ -97,7 +97,7 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
     requests
 }
 
-/// A part is in scope by itself, as far as its best score tells: the model was fitted on whole utterances.
+/// A part is in scope by itself, judged by its best score only: the model was fitted on whole utterances.
 fn means_something(whole: &Situation<'_>, part: &Part) -> bool {
     best(part) - whole.knowledge.usual_score >= bars().above_usual
 }
@@ -113,12 +113,12 @@ fn are_apart(one: &[Candidate], other: &[Candidate]) -> bool {
     first.function != second.function && lead(one, second.function) >= apart && lead(other, first.function) >= apart
 }
 
-/// Each means a function of its own, and has a value that no slot of the other's takes: "extend RC414 by a month and
-/// send me two rosins".
+/// Each part means another function, and has a value that no slot of the other's function takes: "extend RC414 by a
+/// month and send me two rosins".
 fn take_other_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
     let module = &whole.knowledge.module;
     let (Some(first), Some(second)) = (one.candidates.first(), other.candidates.first()) else { return false };
-    // Many a sentence has a number in it.
+    // Numbers do not count: many a sentence contains one.
     let tells = |mention: &&Mention| {
         use Builtin::{Boolean, Integer, Number, Ordinal};
         let kind = &module.recognizer(mention.recognizer).kind;
@@ -139,8 +139,8 @@ fn take_other_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
         && has_own(other, second.function, first.function)
 }
 
-/// Each is a call by itself, of a function that needs to be told something, and they differ in a value that one call
-/// cannot have twice.
+/// Each part is a call by itself, of a function that needs a value, and they differ in a value that one call cannot
+/// have twice.
 fn differ_in_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
     let read = |part: &Part| {
         let alone = whole.analysis.within(part);
@@ -159,7 +159,7 @@ fn differ_in_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
     single(&one).iter().any(|a| other.iter().any(|b| a.path() == b.path() && a.value != b.value))
 }
 
-/// The requests together are better evidence than the utterance as one request is.
+/// The requests together are better evidence than the utterance as one request.
 #[expect(clippy::cast_precision_loss, reason = "there are a few requests")]
 fn outweigh(whole: &Situation<'_>, requests: &[Part]) -> bool {
     let mean = requests.iter().map(best).sum::<f32>() / requests.len() as f32;

@@ -1,4 +1,4 @@
-//! What is decided from: an analysed utterance, what is known of the module, and what was asked for.
+//! The input of a decision: an analysed utterance, what is known about the module, and what was asked for.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -25,17 +25,17 @@ use crate::{
 pub(crate) struct Situation<'a> {
     pub knowledge: &'a Knowledge,
     pub analysis: &'a Analysis,
-    /// The parts that each ask for something of their own, in order; never empty.
+    /// The parts that are separate requests, in order; never empty.
     pub segments: &'a [Part],
-    /// The evidence fell short of a split, and there may be more to ask for than `segments` say.
+    /// The evidence was not enough for a split, but there may be more requests than `segments`.
     pub is_doubtful: bool,
     pub thresholds: Thresholds,
-    /// Earlier texts of the person, which values may come from; the latest last.
+    /// Earlier texts of the person, from which values may come; the latest is last.
     pub earlier: &'a [&'a str],
     /// One of the functions that may be chosen is meant, whatever retrieval says: the client names it, or the utterance
     /// is a reply to a question about it.
     pub is_meant: bool,
-    /// The client wants a call: that nothing is meant is a question.
+    /// The client wants a call: if no function seems to be meant, the person is asked.
     pub is_demanded: bool,
     /// The only function that is asked for, if it is known.
     pub given: Option<FunctionId>,
@@ -46,9 +46,9 @@ pub(crate) struct Situation<'a> {
 /// Which parts of an utterance are requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Requests {
-    /// In order; one, the whole, unless there are several.
+    /// The parts in order; a single part, the whole, unless there are several.
     pub parts: Vec<Part>,
-    /// There may be more to ask for than `parts` say: the evidence fell short of a split.
+    /// There may be more requests than `parts`, but the evidence was not enough for a split.
     pub is_doubtful: bool,
 }
 
@@ -59,7 +59,7 @@ impl Requests {
     }
 }
 
-/// Where deciding draws its lines, 0 to 1.
+/// The thresholds of deciding, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Thresholds {
     /// From this confidence on, no model server is asked, and a call is made without asking the person.
@@ -69,19 +69,19 @@ pub(crate) struct Thresholds {
 }
 
 impl<'a> Situation<'a> {
-    /// What the utterance does, as far as that was learned; `None` where the embedder has no reader.
+    /// What kind of speech act the utterance is, by a learned model; `None` if the embedder has no reader.
     pub(crate) fn speech_act(&self) -> Option<ActOdds> {
         let acts = self.knowledge.slots.as_ref()?.reader.acts()?;
         Some(acts.odds(&self.meant(), &self.analysis.whole.vectors.symmetric))
     }
 
-    /// What the utterance does beside an open form, as far as that was learned.
+    /// What the utterance does while a form is open, by a learned model.
     pub(crate) fn turn_act(&self) -> Option<TurnOdds> {
         let turns = self.knowledge.slots.as_ref()?.reader.turns()?;
         Some(turns.turn_odds(&self.meant(), &self.analysis.whole.vectors.symmetric))
     }
 
-    /// The utterance as it was meant.
+    /// The utterance with its misspelt words corrected.
     fn meant(&self) -> Cow<'a, str> {
         self.utterance().meant(Span::new(0, self.utterance().len()))
     }
@@ -90,7 +90,7 @@ impl<'a> Situation<'a> {
         &self.analysis.utterance
     }
 
-    /// The utterance, and the code of the language that it is in.
+    /// The utterance, and the code of its language.
     pub(crate) fn said(&self) -> (&'a Utterance, &'a str) {
         (self.utterance(), self.knowledge.module.language())
     }
@@ -103,12 +103,12 @@ impl<'a> Situation<'a> {
         &self.analysis.negations
     }
 
-    /// Of the whole utterance, best first.
+    /// The candidates of the whole utterance, best first.
     pub(crate) fn candidates(&self) -> &'a [Candidate] {
         &self.analysis.whole.candidates
     }
 
-    /// The turn as if nothing had been said but a part of the utterance; `part` is [`Analysis::within`] that part.
+    /// The turn as if only one part of the utterance had been said; `part` is [`Analysis::within`] that part.
     pub(crate) fn within<'b>(&self, part: &'b Analysis) -> Situation<'b>
     where
         'a: 'b,
@@ -116,7 +116,7 @@ impl<'a> Situation<'a> {
         Situation { analysis: part, segments: std::slice::from_ref(&part.whole), is_doubtful: false, ..*self }
     }
 
-    /// The same with what of the utterance asks for something of its own.
+    /// The same situation with these requests as its segments.
     pub(crate) fn with<'b>(&self, requests: &'b Requests) -> Situation<'b>
     where
         'a: 'b,
@@ -129,18 +129,18 @@ impl<'a> Situation<'a> {
         self.segments.len() > 1 || self.is_doubtful
     }
 
-    /// The parts that may each ask for something: in doubt the clauses.
+    /// The parts that may each be a request: the clauses, if there is doubt.
     pub(crate) fn parts(&self) -> &'a [Part] {
         if self.is_doubtful { &self.analysis.clauses } else { self.segments }
     }
 
-    /// Calls that a model server's answer may have.
+    /// The most calls that a model server's answer may have.
     pub(crate) fn most_calls(&self) -> usize {
         if self.may_be_several() { self.analysis.clauses.len().max(self.segments.len()) } else { 1 }
     }
 
-    /// The candidates, best first; then what several parts find and the whole does not, in doubt what a clause finds
-    /// best.
+    /// The candidates, best first; then candidates that were found only in one of several parts; if there is doubt, the
+    /// best of each clause.
     pub(crate) fn found(&self) -> Vec<&'a Candidate> {
         let mut found: Vec<&Candidate> = self.candidates().iter().collect();
         let parts = if self.may_be_several() { self.parts() } else { &[] };
@@ -160,7 +160,8 @@ impl<'a> Situation<'a> {
         own.and_then(|settings| settings.sure).unwrap_or(self.thresholds.sure)
     }
 
-    /// From this confidence on, an answer about these functions stands; of none, that nothing is meant.
+    /// The confidence from which on an answer about these functions stands; without functions, from which on "nothing
+    /// is meant" stands.
     pub(crate) fn sure_of(&self, frames: &[Frame]) -> f32 {
         let sure = frames.iter().map(|frame| self.sure(frame.function)).reduce(f32::max);
         let nothing =
@@ -168,8 +169,8 @@ impl<'a> Situation<'a> {
         sure.unwrap_or(self.thresholds.sure.max(nothing))
     }
 
-    /// How well each run of words fills each slot of a function, of which `asked` were just asked for; `None` without a
-    /// reader, and in a language without spaces, which the bundled encoder does not speak.
+    /// How well each run of words fills each slot of a function; `asked` are the slots that were just asked for. `None`
+    /// without a reader, and in a language without spaces, which the bundled encoder does not know.
     pub(crate) fn span_scores(&self, function: FunctionId, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
         if is_unspaced_language(self.knowledge.module.language()) {
             return None;

@@ -1,9 +1,9 @@
-//! Misspelt words, told from words and read as what the module or its language says in their place.
+//! Finds misspelt words and replaces them by words of the module or its language.
 //!
-//! A word is strange if neither the module nor the language has it, in any form: stems are compared, so that an inflected
-//! word is none. A strange word stands for the nearest word of the module's own texts, or for one that people say often;
-//! values are not respelt: lists forgive misspellings themselves, and what is copied from the utterance stays as it was
-//! said.
+//! A word is strange if neither the module nor the language has it in any form. Stems are compared, so that an
+//! inflected word is not strange. A strange word is replaced by the nearest word of the module's own texts, or by a
+//! common word. Values keep their spelling: lists forgive misspellings themselves, and text that is copied from the
+//! utterance stays as it was said.
 
 use std::{
     cmp::Reverse,
@@ -22,25 +22,28 @@ use crate::{
     text::{Respelt, Span, Utterance, fold},
 };
 
-/// A value that is read from a misspelt word is at most this sure, one of a list that is near to what was said as well.
+/// The highest certainty of a value that is read from a misspelt word; also of a list entry that is only near to what
+/// was said.
 pub(crate) const MISSPELT: Certainty = Certainty::Usual;
-/// Letters from which a word may be misspelt, from which a word that is only common may be meant, and from which two
-/// edits are forgiven (one else, and where not nearly all words of the language are known).
+/// The fewest letters of a word that may be misspelt; of one that may stand for a merely common word; and of one with
+/// two edits (otherwise one edit, as in languages of which not nearly all words are known).
 const SHORTEST: usize = 4;
 const SHORTEST_COMMON: usize = 5;
 const TWO_EDITS: usize = 8;
-/// Longer ones are not looked at.
+/// Longer words are not looked at.
 const LONGEST: usize = 24;
-/// Strange words of an utterance that are looked at: a text with more is in another language, or no text.
+/// The most strange words of an utterance that are looked at. A text with more is in another language, or is not a
+/// text.
 const MOST_STRANGE: usize = 16;
-/// Words of one module that begin alike and are as long, at most: of more, some misspellings are not found.
+/// The most words of one module with the same first letter and length. With more, some misspellings are not found.
 const MOST_ALIKE: usize = 512;
-/// What may stand beside a word; beside anything else it is a part of something: "tom@exmaple", "cart-v2".
+/// The marks that may stand beside a word. With any other beside it, the word is part of something: "tom@exmaple",
+/// "cart-v2".
 const MARKS: &[char] = &['.', ',', ';', ':', '!', '?', '(', ')', '"', '“', '”', '„', '«', '»', '¿', '¡', '…', '–', '—'];
-/// Behind which a sentence begins.
+/// The marks behind which a sentence begins.
 const STOPS: &[char] = &['.', '!', '?', ':', '¿', '¡', '…', '"', '“', '„', '«'];
 
-/// What tells misspelt words in one module. Immutable.
+/// The words by which misspelt words of one module are found. Immutable.
 #[derive(Debug)]
 pub struct Spelling {
     language: Option<&'static OfLanguage>,
@@ -60,7 +63,7 @@ impl std::fmt::Debug for OfLanguage {
     }
 }
 
-/// Words by their first letter and their length: a misspelt one begins as it should.
+/// Words by their first letter and their length: the first letter of a misspelt word must be right.
 #[derive(Debug, Default)]
 struct Words(FxHashMap<(char, usize), FxHashMap<String, Word>>);
 
@@ -72,11 +75,11 @@ struct Word {
     count: usize,
 }
 
-/// By its code, made when a module of it is loaded.
+/// The word tables by language code; each is made when a module in that language is loaded.
 static LANGUAGES: LazyLock<FxHashMap<&'static str, OnceLock<OfLanguage>>> =
     LazyLock::new(|| Language::all().map(|language| (language.code, OnceLock::new())).collect());
 
-/// A word that nobody knows.
+/// A word that is neither the module's nor the language's.
 struct Strange<'u> {
     span: Span,
     word: &'u str,
@@ -103,7 +106,7 @@ impl Spelling {
         Self { language: Some(language), own, stems }
     }
 
-    /// What is misspelt in the utterance, but for what `mentions` finds to be a value.
+    /// The misspelt words of the utterance, except in the values that `mentions` finds.
     pub(crate) fn misspelt<'m>(
         &self,
         utterance: &Utterance,
@@ -149,8 +152,8 @@ impl Spelling {
         stem.is_none_or(|stem| language.stems.contains(&stem) || self.stems.contains(&stem))
     }
 
-    /// The word that a strange one stands for. Of equally near ones the module's own, then one that has just its letters,
-    /// then the one that is said most.
+    /// The word that replaces a strange one. Of equally near words, one of the module's own comes first, then one with
+    /// the same letters, then the most common.
     fn meant(&self, language: &OfLanguage, strange: &Strange<'_>) -> Option<String> {
         let length = strange.folded.chars().count();
         let most = if length >= TWO_EDITS && language.is_well_known() { 2 } else { 1 };
@@ -167,7 +170,7 @@ impl Spelling {
 }
 
 impl OfLanguage {
-    /// `None` where nothing tells which words there are.
+    /// `None` if the words of the language are not known.
     fn of(language: &'static Language) -> Option<&'static Self> {
         let known = LANGUAGES.get(language.code)?.get_or_init(|| Self::new(language));
         (!language.common.seldom.is_empty()).then_some(known)
@@ -182,7 +185,7 @@ impl OfLanguage {
         known
     }
 
-    /// Nearly all of its words are known: what is strange is a typo, and may stand for any common word.
+    /// Nearly all words of the language are known: a strange word is a typo, and may stand for any common word.
     fn is_well_known(&self) -> bool {
         !self.often.0.is_empty()
     }
@@ -206,7 +209,7 @@ impl Words {
         }
     }
 
-    /// The words that differ from this one in at most so many edits, with their number.
+    /// The words within this many edits of the given one, with the number of edits.
     fn near(&self, folded: &str, most: usize) -> impl Iterator<Item = (usize, &String, &Word)> {
         let length = folded.chars().count();
         let lengths = length.saturating_sub(most)..=length + most;
@@ -218,7 +221,7 @@ impl Words {
 }
 
 impl Word {
-    /// Written as the word in whose place it stands.
+    /// The word in the capitalization of the one that it replaces.
     fn as_in(&self, strange: &str) -> String {
         if !strange.contains(char::is_lowercase) {
             return self.written.to_uppercase();
@@ -237,7 +240,7 @@ fn begins_sentence(characters: &[char], at: usize) -> bool {
     before.is_none_or(|before| STOPS.contains(before))
 }
 
-/// Where a word is found; `None` for what no misspelt word stands for.
+/// The key under which a word is found; `None` for a word that no misspelt word can stand for.
 fn key(folded: &str) -> Option<(char, usize)> {
     let length = folded.chars().count();
     let is_word = (SHORTEST - 1..=LONGEST).contains(&length) && folded.chars().all(char::is_alphabetic);
@@ -306,7 +309,7 @@ mod tests {
         assert_eq!(read(&spanish, "no canceles mis pedidos"), "no canceles mis pedidos");
         let german = spelling("de", r#""ich will es wieder lesen", "jetzt schaden""#);
         assert_eq!(read(&german, "weder heute noch morgen, schlafen"), "weder heute noch morgen, schlafen");
-        // Nothing is known of these languages.
+        // The words of these languages are not known.
         for code in ["ja", "sv"] {
             assert_eq!(read(&spelling(code, r#""byt tariff""#), "byt tarif"), "byt tarif");
         }

@@ -1,4 +1,5 @@
-//! Questions about what was done, a state or a rule. What acts is never called by one: it is put to the person.
+//! Questions about what was done, about a state or about a rule. Such a question never calls a function that acts: the
+//! person is asked first.
 
 use crate::{
     ablation,
@@ -17,14 +18,14 @@ use crate::{
 };
 
 impl Situation<'_> {
-    /// The utterance asks what was done, or what has become of it, by its grammar.
+    /// By its grammar, the utterance asks what was done, or what has become of something.
     pub(crate) fn asks_what_was_done(&self) -> bool {
         let language = Language::or_english(self.knowledge.module.language());
         ablation::holds("state.asks_what_was_done", language.asks_what_was_done(self.utterance().text()))
     }
 
-    /// The same, or it asks about a state or a rule, as far as that was learned. What is led as a request is one,
-    /// unless it asks to be told something: "can you tell me whether ...".
+    /// The same, or it asks about a state or a rule, by a learned model. An utterance that begins as a request is a
+    /// request, unless it asks to be told something: "can you tell me whether ...".
     pub(crate) fn asks_about_state(&self) -> bool {
         let is_learned = || {
             ablation::holds("state.learned", self.speech_act().is_some_and(|act| act.asks() >= EVEN))
@@ -39,8 +40,8 @@ impl Situation<'_> {
         verb.is_some_and(|verb| !language.effects.reads.contains(&verb))
     }
 
-    /// "Book the ferry for Monday, forget it": what is said last takes back what was said before, in words that no function
-    /// is asked for with.
+    /// "Book the ferry for Monday, forget it": the last words take back what was said before, and are not words that
+    /// ask for a function.
     fn is_taken_back(&self) -> bool {
         let (acts, module) = (&self.analysis.acts, &self.knowledge.module);
         let takes_back = |one: &Move, rest: Span| {
@@ -50,8 +51,8 @@ impl Situation<'_> {
         acts.rest.is_some_and(|rest| acts.moves.iter().any(|one| takes_back(one, rest)))
     }
 
-    /// True where a call of this function would act, and the utterance only asks about something, or takes back what it
-    /// asks for. A function that the client names is meant.
+    /// True if a call of this function would act, but the utterance only asks about something or takes back its
+    /// request. A function that the client names is meant in any case.
     pub(crate) fn only_asks(&self, function: FunctionId) -> bool {
         let is_named = self.is_meant || self.is_demanded;
         let acts = self.knowledge.module.function(function).acts();
@@ -59,8 +60,8 @@ impl Situation<'_> {
     }
 }
 
-/// The decision of a model server with the same care: calls of what acts become a question where the utterance only
-/// asks about something.
+/// Applies the same rule to a model server's decision: calls of functions that act become a question if the utterance
+/// only asks about something.
 pub(crate) fn put_if_asked(situation: &Situation<'_>, mut decision: Decision) -> Decision {
     let Outcome::Call(calls) = &decision.outcome else { return decision };
     if let Some(call) = calls.iter().find(|call| situation.only_asks(call.function())) {

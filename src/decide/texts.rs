@@ -48,8 +48,8 @@ fn is_alone(situation: &Situation<'_>, function: &Function, slot: SlotId, digits
     situation.utterance().slice(core).trim() == situation.utterance().slice(digits)
 }
 
-/// Words stand right beside the number that say something, that are no other slot's name and that nothing else was
-/// found in; and what they are together is rather a value of the slot than the words without the number.
+/// True if meaningful words stand right beside the number that are not another slot's name and in which nothing else
+/// was found. The words together must also fill the slot more probably than the words without the number.
 fn is_within(situation: &Situation<'_>, function: &Function, slot: SlotId, (number, others): (Span, &[Span])) -> bool {
     let (utterance, code) = situation.said();
     let words = utterance.words();

@@ -1,4 +1,4 @@
-//! "Two duvets, one king and one single": a number of things that the words behind it split up into items of their own.
+//! "Two duvets, one king and one single": a number of things that the words behind it divide into separate items.
 
 use crate::{
     ablation,
@@ -6,18 +6,18 @@ use crate::{
     module::{Function, SlotId, Step},
 };
 
-/// A number that is split up.
+/// A number that is divided.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Split {
-    /// The number of all, and what they are: places among what was said.
+    /// The total, and the name of the things: indices of what was said.
     pub total: usize,
     pub head: usize,
-    /// The numbers that it comes to, each with what is said of those.
+    /// The numbers that add up to it, each with the other values of its things.
     pub parts: Vec<Vec<usize>>,
 }
 
-/// What of `said` splits up a number. Behind the one thing that is named stand at least two numbers that come to its
-/// own, each with a word of its own.
+/// How `said` divides a number. Behind the only named thing stand at least two numbers that add up to its own, each
+/// with a value of its own.
 pub(super) fn split(function: &Function, said: &[Said]) -> Option<Split> {
     let array = |slot: SlotId| {
         let steps = &function.slot(slot).path.0;

@@ -13,18 +13,18 @@ use crate::{
 /// The words of a module, folded. Immutable.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
-    /// Of each function, by its index.
+    /// The words of each function, by its index.
     functions: Vec<FxHashSet<String>>,
-    /// The share of its exemplars in which a word stands beside the slots.
+    /// By function and word: the share of its exemplars that have the word outside their slots.
     literals: Vec<FxHashMap<String, f32>>,
-    /// By the share of functions that have the word.
+    /// The weight of a word, by the share of functions that have it.
     rarity: FxHashMap<String, f32>,
-    /// What exemplars and functions' names are: the module has functions for that.
+    /// The courtesies among exemplars and functions' names: the module has functions for them.
     courtesies: BTreeSet<Courtesy>,
 }
 
 impl Vocabulary {
-    /// `common` are sentences about anything: a word of many of them means little anywhere.
+    /// `common` are sentences about anything: a word that occurs in many of them means little anywhere.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 functions")]
     pub(crate) fn new<'t>(module: &Module, common: impl Iterator<Item = &'t str>) -> Self {
         let functions: Vec<FxHashSet<String>> = module.functions.iter().map(words).collect();
@@ -51,7 +51,7 @@ impl Vocabulary {
         self.courtesies.contains(&courtesy)
     }
 
-    /// How much a folded word means, 0 to 1: what nothing in the module has means most.
+    /// How much a folded word means, 0 to 1: a word that does not occur in the module means most.
     #[must_use]
     pub fn weight(&self, word: &str) -> f32 {
         self.rarity.get(word).copied().unwrap_or(1.0)
@@ -63,7 +63,7 @@ impl Vocabulary {
         self.rarity.contains_key(word)
     }
 
-    /// The share of the function's exemplars in which a folded word stands beside the slots.
+    /// The share of the function's exemplars that have a folded word outside their slots.
     #[must_use]
     pub fn literal(&self, function: FunctionId, word: &str) -> f32 {
         self.literals.get(function.index()).and_then(|words| words.get(word)).copied().unwrap_or_default()
@@ -87,7 +87,7 @@ fn shown(function: &Function) -> impl Iterator<Item = &Exemplar> {
     function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative).filter(speaks)
 }
 
-/// What stands beside the slots of an exemplar.
+/// The text of an exemplar outside its slots.
 fn literals(exemplar: &Exemplar) -> impl Iterator<Item = &str> {
     exemplar.pieces.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.as_str()),
@@ -107,7 +107,7 @@ fn literal_shares(function: &Function) -> FxHashMap<String, f32> {
     shares
 }
 
-/// The courtesies that exemplars without slots, and functions by their names, are for.
+/// The courtesies that exemplars without slots, and functions' names, stand for.
 fn courtesies(module: &Module) -> BTreeSet<Courtesy> {
     let whole = |exemplar: &Exemplar| match &exemplar.pieces[..] {
         [Piece::Text(text)] => Some(text.clone()),

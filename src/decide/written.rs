@@ -1,5 +1,5 @@
-//! What the author's words say of where values are: templates that are said word for word, the slots' own names before
-//! a value or behind it, and words of the templates that are nobody's value.
+//! Where the author's words locate values: templates that match word for word, the slots' own names before or behind a
+//! value, and words of the templates that belong to no value.
 
 use crate::{
     ablation,
@@ -21,12 +21,12 @@ use crate::{
     text::{Span, fold},
 };
 
-/// Words of a value, at most, that its slot's name follows.
+/// The most words of a value that its slot's name follows.
 const FEW: usize = 6;
 
-/// The values of a template that is said word for word. A template knows where its values begin, and where they end as
-/// well unless nothing follows: there a reading that ends before a comma or a word such as "for" stands. `None` where
-/// something else was found in its place.
+/// The values of a template that matches word for word. The template decides where its values begin, and where they end
+/// too, unless it ends with a value. There, a reading that ends before a comma or before a word such as "for" is kept.
+/// `None` if something else was found in the place of a value.
 pub(super) fn settle(
     situation: &Situation<'_>,
     weighing: &Weighing<'_>,
@@ -34,7 +34,7 @@ pub(super) fn settle(
     fillings: &mut Vec<Filling>,
 ) -> Option<Vec<Filling>> {
     if said.fillings.is_empty() {
-        // Where something was asked, its words may be the answer.
+        // If something was asked, the words may be the answer to that.
         let is_alone = situation.expected.is_empty() && said.own_words > 0;
         fillings.retain(|one| !is_alone || one.anchor.is_some_and(|at| weighing.anchor(at).score >= EVEN));
         return is_alone.then(Vec::new);
@@ -64,7 +64,8 @@ pub(super) fn settle(
     if fillings.iter().any(|one| one.anchor.is_some() && settled.iter().any(|own| takes(own, one))) {
         return None;
     }
-    // All words before its last value are the template's own: "one of them with olives" after "three lasagne".
+    // All words before the template's last value belong to the template: "one of them with olives" after "three
+    // lasagne".
     let end = settled.last().map_or(0, |last| last.span.end);
     fillings.retain(|one| one.span.start >= end && settled.iter().all(|own| own.slot != one.slot));
     fillings.extend_from_slice(&settled);
@@ -72,8 +73,8 @@ pub(super) fn settle(
     Some(settled)
 }
 
-/// Free text of the template holds what names another slot, right before its value: "Ward and my email is" before an
-/// address. So the template is not what was said.
+/// The template's free text contains the name of another slot, right before that slot's value: "Ward and my email is"
+/// before an address. So this template is not meant.
 pub(super) fn holds_name(situation: &Situation<'_>, function: &Function, said: &Said) -> bool {
     let words: Vec<&str> = situation.utterance().folded_words().collect();
     let spans = situation.utterance().words();
@@ -87,8 +88,9 @@ pub(super) fn holds_name(situation: &Situation<'_>, function: &Function, said: &
     })
 }
 
-/// What a recognizer found for another slot is no part of any words, but of a reason; numbers are of an address, and so
-/// is what stands in the midst of a part where no word leads to its slot: "Straße des 17. Juni 135".
+/// Free text may contain what a recognizer found for another slot in these cases: the find is a number, or a choice
+/// within a sentence; the text is a reason; or the find stands in the middle of a part and no word leads to its slot:
+/// "Straße des 17. Juni 135".
 fn may_hold(situation: &Situation<'_>, weighing: &Weighing<'_>, own: &Filling, one: &Filling) -> bool {
     let (utterance, span) = (situation.utterance(), own.span);
     let words = utterance.words();
@@ -113,8 +115,8 @@ fn may_hold(situation: &Situation<'_>, weighing: &Weighing<'_>, own: &Filling, o
                 || ablation::holds("written.amidst", is_unled()))
 }
 
-/// "Note that the family is coming": what is chosen from for a slot that nobody has to fill stands within the sentence
-/// that the function is for.
+/// "Note that the family is coming": a choice for an optional slot stands within the sentence that the function is
+/// meant to take.
 fn is_choice_within(situation: &Situation<'_>, function: &Function, own: &Filling, one: &Filling) -> bool {
     let module = &situation.knowledge.module;
     let slot = function.slot(one.slot);
@@ -133,7 +135,7 @@ fn is_choice_within(situation: &Situation<'_>, function: &Function, own: &Fillin
         && !is_led(situation, function, one.slot, one.span, 2)
 }
 
-/// The last words before the span, so many of them, stand before the slot in an exemplar: "in the" of "in the <room>".
+/// The last `words` words before the span also stand before the slot in an exemplar: "in the" of "in the <room>".
 pub(super) fn is_led(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span, words: usize) -> bool {
     let utterance = situation.utterance();
     let before = utterance.words().iter().rev().filter(|word| word.end <= span.start);
@@ -147,7 +149,8 @@ pub(super) fn is_led(situation: &Situation<'_>, function: &Function, slot: SlotI
         })
 }
 
-/// An exemplar has the slot at its beginning, or behind a comma, and so stands the span: behind a greeting, too.
+/// The span begins the utterance or follows a comma, and an exemplar has the slot in such a place. A greeting may stand
+/// before it.
 pub(super) fn is_apart(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
     let utterance = situation.utterance();
     let before = utterance.words().iter().rfind(|word| word.end <= span.start);
@@ -172,9 +175,9 @@ fn is_reason(situation: &Situation<'_>, span: Span) -> bool {
     before.is_some_and(|word| reasons.contains(&utterance.folded_in(*word)))
 }
 
-/// A reading may end before the template does. What follows begins something else: it stands behind a comma, fills
-/// another slot, or says something behind a word that carries a sentence; where the reading is sure, behind any word
-/// that is not written as a name.
+/// True if a reading may end before the template does. The following words must begin something else: they stand behind
+/// a comma, fill another slot, or say something behind a word like "for". If the reading is sure, they may follow any
+/// word that is not written like a name.
 fn may_end(
     situation: &Situation<'_>,
     weighing: &Weighing<'_>,
@@ -202,8 +205,8 @@ fn may_end(
                 || filling.confidence >= bars().ends_value && !word.starts_with(char::is_uppercase))
 }
 
-/// "The reason is that it leaks", "Karl Brandt is the holder": words that the name of a slot leads to or follows, where
-/// nothing else fills them or the slot.
+/// "The reason is that it leaks", "Karl Brandt is the holder": words behind or before the name of a slot, if no other
+/// filling covers them and the slot is empty.
 pub(super) fn named(
     situation: &Situation<'_>,
     function: &Function,
@@ -221,7 +224,7 @@ pub(super) fn named(
         |at: usize| words.get(at).is_some_and(|word| language.words.answers.copulas.iter().any(|one| one == word));
     let mut named: Vec<Filling> = Vec::new();
     for slot in function.slot_ids() {
-        // What the reading makes of any words gives way to a slot's own name.
+        // A reading of free text gives way to a slot's own name.
         let is_free = |span: Span, named: &[Filling]| {
             let known = fillings.iter().filter(|one| one.anchor.is_some()).chain(named);
             known.into_iter().all(|one| !one.span.overlaps(span))
@@ -264,7 +267,7 @@ fn language_of<'a>(situation: &Situation<'a>) -> &'a str {
     situation.knowledge.module.language()
 }
 
-/// Where the words name the slot: by all words of its label, or by the last one where no other slot has it.
+/// Where the words name the slot: by all words of its label, or by the last one if no other slot has that word.
 pub(super) fn places(function: &Function, slot: SlotId, words: &[&str]) -> Vec<(usize, usize)> {
     let label = words_of(function.slot(slot).label());
     let Some(last) = label.last().cloned() else { return Vec::new() };
@@ -295,7 +298,7 @@ fn value_from(situation: &Situation<'_>, slot: SlotId, first: usize, fillings: &
     (span.start < span.end && says_something(situation, span)).then_some(span)
 }
 
-/// The words before the one at `copula`, from where their clause begins.
+/// The words before the one at `copula`, from the beginning of their clause.
 fn value_before(situation: &Situation<'_>, copula: usize, fillings: &[Filling]) -> Option<Span> {
     let utterance = situation.utterance();
     let words = utterance.words();
@@ -316,7 +319,7 @@ fn value_before(situation: &Situation<'_>, copula: usize, fillings: &[Filling]) 
     (copula - first <= FEW && span.start < span.end && says_something(situation, span)).then_some(span)
 }
 
-/// True if the words right before `span` name the slot, with nothing between but "is".
+/// True if the words right before `span` name the slot, with at most "is" between.
 pub(crate) fn is_named(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
     let utterance = situation.utterance();
     let words: Vec<&str> = utterance.folded_words().collect();
@@ -331,8 +334,8 @@ fn says_something(situation: &Situation<'_>, span: Span) -> bool {
     words.any(|word| !reply::says_nothing(language_of(situation), &utterance.meant(*word)))
 }
 
-/// True of free text that is nothing but words which the function's templates say themselves: "merge" of "merge 1502"
-/// is no way of merging.
+/// True of free text that consists only of words in the function's templates: "merge" of "merge 1502" is not a merge
+/// method.
 pub(super) fn is_of_templates(situation: &Situation<'_>, function: &Function, filling: &Filling) -> bool {
     if filling.anchor.is_some() {
         return false;
@@ -355,7 +358,7 @@ pub(super) fn is_of_templates(situation: &Situation<'_>, function: &Function, fi
         && words.iter().all(|word| language.words.is_carrier(word) || literals.contains(word))
 }
 
-/// True of a slot that any words may fill, once.
+/// True of a slot for one free text.
 fn takes_words(slot: &Slot) -> bool {
     slot.takes_any_words() && !slot.path.is_repeated()
 }

@@ -1,5 +1,5 @@
-//! What an utterance does beside an open form, weighed: it tells something of the form, declines to, asks for something
-//! else, or does nothing to it.
+//! The weighed effect of an utterance on an open form: it gives values for the form, declines to, asks for something
+//! else, or leaves the form unchanged.
 
 use crate::{
     ablation,
@@ -23,31 +23,31 @@ use crate::{
     text::{Span, fold},
 };
 
-/// Words of a text that is a value rather than a request.
+/// The most words of a text that is a value rather than a request.
 const FEW: usize = 3;
 
-/// What an utterance asks for by itself, other than an open form.
+/// What an utterance asks for by itself, other than the open form.
 #[derive(Default)]
 pub(crate) struct Elsewhere {
     pub frames: Vec<Frame>,
-    /// It says a template of another function word for word.
+    /// It matches a template of another function word for word.
     is_written: bool,
-    /// Probability that anything is meant, by itself, 0 to 1.
+    /// Probability that any function is meant by itself, 0 to 1.
     anything: f32,
-    /// The same of the likeliest of the frames, by all that is known of it, and by its score alone.
+    /// The probability that the likeliest of the frames is meant, by all evidence, and by its score alone.
     meant: f32,
     score: f32,
-    /// How much higher than the open form retrieval scores it.
+    /// How much higher than the open form retrieval scores that frame.
     lead: f32,
-    /// A recognizer found a value for it of a kind that the form does not take.
+    /// A recognizer found a value for it that is of a kind the form does not take.
     is_other_kind: bool,
-    /// It says more than what may as well be said of the form.
+    /// It says more than what might as well be said to the form.
     is_unexplained: bool,
-    /// What else is known of it.
+    /// The features of that frame.
     known: Features,
 }
 
-/// What was weighed, and what came of it.
+/// The evidence that was weighed, and the result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weighed {
     pub input: BesideInput,
@@ -55,7 +55,7 @@ pub struct Weighed {
     pub odds: Beside<f32>,
 }
 
-/// What an utterance does to an open form.
+/// The effect of an utterance on an open form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     Tells,
@@ -65,8 +65,8 @@ pub(crate) enum Effect {
 }
 
 impl Weighed {
-    /// The likeliest, and its probability. Something else is only opened if that is likelier than not: to be asked again
-    /// costs less.
+    /// The likeliest effect, and its probability. Something else is opened only if that is likelier than not: one more
+    /// question costs less.
     pub(crate) fn likeliest(&self) -> (Effect, f32) {
         let Beside { tells, declines, elsewhere, nothing } = self.odds;
         if elsewhere >= EVEN {
@@ -76,7 +76,7 @@ impl Weighed {
         rest.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((Effect::Nothing, 0.0))
     }
 
-    /// In words, for who asks why.
+    /// The weighing in words, for people who want to know why.
     pub(crate) fn note(&self) -> String {
         let Beside { tells, declines, elsewhere, nothing } = self.odds;
         format!(
@@ -87,7 +87,7 @@ impl Weighed {
 }
 
 impl Elsewhere {
-    /// True if it is said word for word, or by more than what may as well be said of the open form.
+    /// True if it matches a template word for word, or says more than what might as well be said to the open form.
     pub(crate) const fn has_own_evidence(&self) -> bool {
         self.is_written || self.is_unexplained
     }
@@ -99,7 +99,7 @@ impl Elsewhere {
 }
 
 impl OpenForm<'_> {
-    /// Weighs what the utterance does to the form, of which it says what is `read`.
+    /// Weighs the effect of the utterance on the form; `read` is what it says about the form.
     pub(crate) fn weigh(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> Weighed {
         let input = self.evidence(free, read, elsewhere);
         let possible = Beside {
@@ -176,7 +176,7 @@ impl OpenForm<'_> {
         if ablation::holds("beside.answered", !is_written && answered::answered(free).is_some()) {
             return Elsewhere::default();
         }
-        // By itself it is judged as any utterance is.
+        // Without the form, it is judged like any utterance.
         let nothing = Expected::default();
         let decision = local::decide(&Situation { expected: &nothing, ..*free });
         let is_nothing = matches!(decision.outcome, Outcome::NoMatch);
@@ -187,7 +187,7 @@ impl OpenForm<'_> {
         if decision.outcome.is_tie() {
             return Elsewhere { anything, is_written, ..Elsewhere::default() };
         }
-        // What is too little to be a request by itself may be one all the same, if it is more than values.
+        // An utterance that is too weak to be a request by itself may still be one, if it has more words than values.
         let likeliest = decision.alternatives.first().filter(|_| is_nothing).map(|one| one.frame.clone());
         let likeliest = likeliest.filter(|frame| self.says_more(free, frame));
         let mut frames: Vec<Frame> = decision.frames.into_iter().chain(likeliest).collect();
@@ -196,7 +196,7 @@ impl OpenForm<'_> {
         let Some(best) = frames.iter().max_by(|one, other| one.confidence.total_cmp(&other.confidence)) else {
             return Elsewhere { anything, is_written, ..Elsewhere::default() };
         };
-        // The decision model knows nothing of what is open, and the score nothing of what is said beside the function.
+        // The decision model does not know the open form, and the score does not know what is said beyond the function.
         let candidate = |function: FunctionId| free.candidates().iter().find(|one| one.function == function);
         let score = candidate(best.function).map_or(0.0, |candidate| by_score(free, candidate));
         let scored = |function: FunctionId| candidate(function).map_or(0.0, |candidate| candidate.score);
@@ -218,7 +218,7 @@ impl OpenForm<'_> {
         }
     }
 
-    /// A recognizer found a value for it of a kind that the form does not take.
+    /// A recognizer found a value for it that is of a kind the form does not take.
     fn takes_no_such(&self, frame: &Frame) -> bool {
         let takes = |name: &str| {
             let mut recognizers = self.function.slots.iter().flat_map(|slot| &slot.recognizers);
@@ -227,14 +227,14 @@ impl OpenForm<'_> {
         frame.slots.iter().filter_map(|slot| slot.recognizer.as_deref()).any(|name| !takes(name))
     }
 
-    /// True if the words ask for another function by more than what may as well be said of the form: they ask
-    /// something, give a value of a kind that the form does not take, or say something beside values that the form's
-    /// exemplars do not say.
+    /// True if the words ask for another function by more than what might as well be said to the form. They ask a
+    /// question, give a value of a kind that the form does not take, or have words beside the values that the form's
+    /// exemplars do not have.
     fn is_unexplained(&self, free: &Situation<'_>, frame: &Frame) -> bool {
         free.analysis.reply.leaves_open() || self.takes_no_such(frame) || self.says_more(free, frame)
     }
 
-    /// Beside values, it says something that the form's exemplars do not say.
+    /// Beside the values, it has words that the form's exemplars do not have.
     fn says_more(&self, free: &Situation<'_>, frame: &Frame) -> bool {
         let values: Vec<Span> = frame.slots.iter().chain(&frame.excluded).filter_map(|slot| slot.span).collect();
         let own = own_words(self.module, self.id);
@@ -249,14 +249,14 @@ impl OpenForm<'_> {
         free.utterance().words().iter().filter(is_within).any(is_more)
     }
 
-    /// "Book a hotel" says a template of another function word for word, however well it would pass for a name.
+    /// "Book a hotel" matches a template of another function word for word, even if it could pass for a name.
     fn is_written_elsewhere(&self, free: &Situation<'_>) -> bool {
         let nothing = Expected::default();
         let written = Reading::as_written(&Situation { expected: &nothing, ..*free });
         ablation::holds("beside.written_elsewhere", written.is_some_and(|function| function != self.id))
     }
 
-    /// "It's called The Long Road": words that only lead to an answer stand before the value.
+    /// "It's called The Long Road": only words that lead to an answer stand before the value.
     fn is_led(&self, free: &Situation<'_>, value: &SlotValue) -> bool {
         let first = free.utterance().words().first().map_or(0, |word| word.start);
         let core = carrier::core(self.module.language(), free.utterance(), &[]);

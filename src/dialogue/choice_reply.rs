@@ -1,4 +1,4 @@
-//! The reply to "did you mean this or that?": what was asked for before is then read as what was chosen.
+//! The reply to "did you mean this or that?": the earlier request is then read as one for the chosen function.
 
 use crate::{
     ablation,
@@ -20,14 +20,14 @@ use crate::{
     text::{Utterance, fold},
 };
 
-/// `functions` are those that it may be, and `utterance` what asked for one of them.
+/// `functions` are the offered functions, and `utterance` is the earlier request for one of them.
 pub(crate) fn choice_reply(dialogue: &Dialogue<'_>, functions: &[String], utterance: &str) -> Interpretation {
     let module = dialogue.module();
     let tied: Vec<FunctionId> = functions.iter().filter_map(|name| module.function_named(name)).collect();
     let acts = &dialogue.situation.analysis.acts;
     let does = |kind: Kind| acts.rest.is_none() && acts.moves.iter().any(|one| one.kind == kind);
     if does(Kind::Pick(Pick::None)) {
-        // Something else was meant, and nobody knows what.
+        // Something else was meant, but it is not known what.
         return Interpretation::of(Vec::new(), ACTS);
     }
     if does(Kind::Cancel) {
@@ -59,13 +59,13 @@ pub(crate) fn choice_reply(dialogue: &Dialogue<'_>, functions: &[String], uttera
     found
 }
 
-/// What was asked for before, as something that is said of the function that was chosen.
+/// The values for the chosen function in the earlier request.
 fn chosen(dialogue: &Dialogue<'_>, function: FunctionId, utterance: &str) -> Option<Act> {
     let said = said_before(dialogue, utterance, function)?;
     Some(Act::Inform { function, said, another: false })
 }
 
-/// What the utterance means if it means one of these functions.
+/// The decision for the utterance, if it means one of these functions.
 fn chosen_among(dialogue: &Dialogue<'_>, tied: &[FunctionId]) -> Decision {
     let situation = &dialogue.situation;
     let pool = dialogue.pool(Some(tied), situation.expected);
@@ -90,7 +90,7 @@ fn beside(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Act> {
     Some(Act::Inform { function, said, another: false })
 }
 
-/// The one of several functions whose name or description has a word of the reply that the others lack.
+/// The only one of several functions whose name or description has a word of the reply that the others lack.
 fn named(module: &Module, tied: &[FunctionId], reply: &str) -> Option<FunctionId> {
     let words_of = |text: &str| -> Vec<String> {
         let text = Utterance::new(&fold(text).replace(['_', '-', '.'], " "));

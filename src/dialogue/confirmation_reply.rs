@@ -28,8 +28,8 @@ use crate::{
     text::{Span, plain::first_sentence},
 };
 
-/// See [the module](self). Only consent calls what was put. What may be read as a change is applied and put again, and
-/// whatever cannot be understood leads to the same confirmation.
+/// See [the module](self). Only consent calls what was put to the person. A possible change is applied and put again. A
+/// reply that cannot be understood leads to the same confirmation.
 pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interpretation {
     let analysis = dialogue.situation.analysis;
     let reply = dialogue.told.reply.unwrap_or(analysis.reply);
@@ -38,7 +38,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         let is_read = reply.answer == YesNo::Affirmative;
         return Interpretation::of(vec![Act::Yes], if is_read { reply.confidence } else { ANSWERED.score() });
     }
-    // "No, leave it as it is", with or without a reason that changes nothing.
+    // "No, leave it as it is", with or without a reason, changes nothing.
     let is_kept = reply.answer != YesNo::Affirmative && open.acts().any(|one| one.kind == Kind::Keep);
     if ablation::holds("confirm.keep", is_kept) {
         if analysis.acts.rest.is_none() {
@@ -54,7 +54,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         return found;
     }
     let is_no_answer = matches!(reply.answer, YesNo::Irrelevant | YesNo::Indifferent);
-    // Who says the same once more means what they are asked about, and has not agreed.
+    // A person who repeats the request means the call that they are asked about, but has not agreed to it.
     if ablation::holds("confirm.says_again", is_no_answer && says_again(dialogue)) {
         return Interpretation::of(vec![Act::Recall], ACTS);
     }
@@ -68,7 +68,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
     }
     let is_denied = reply.answer != YesNo::Affirmative && dialogue.situation.refusal(open.id).is_some();
     let is_denied = ablation::holds("confirm.denied", is_denied);
-    // "No, don't cancel it" refuses the call, and leaves nothing to change.
+    // "No, don't cancel it" refuses the call and leaves nothing to change.
     let is_refused = is_denied && !open.is_told_values(&dialogue.situation);
     if !is_refused && reply.is_bare_no() && !account.is_contradictory() {
         return Interpretation::of(vec![Act::No], reply.confidence);
@@ -78,13 +78,13 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         put_again(dialogue, open, &mut found);
     } else if is_denied {
         found = found.in_place_of(open);
-        // Nor does a value that was read out.
+        // A repeated value that was read out leaves nothing to change either.
         if found.task.is_none() && !found.asks_beside(open) && !found.changes(open) {
             return Interpretation { acts: vec![Act::Cancel], confidence: ACTS, ..found };
         }
     } else if reply.answer == YesNo::Negative && !account.is_contradictory() {
         found = found.instead_of(open);
-        // A no to what was read out, with the same values, is a no to all of it.
+        // A no with the same values that were read out is a no to everything.
         if ablation::holds("confirm.no_to_all", !found.changes(open)) {
             found.acts.retain(|act| !matches!(act, Act::Inform { function, .. } if *function == open.id));
         }
@@ -95,7 +95,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
     let act = match reply.answer {
         _ if is_refused => Act::Cancel,
         YesNo::Negative if !account.is_contradictory() => Act::No,
-        // What is to be another way is asked.
+        // Ask what is to be changed.
         _ if ablation::holds("confirm.change", analysis.acts.change().is_some() && !open.form.is_doubtful) => Act::No,
         _ if account.agrees => return found,
         _ => match ablation::found("confirm.corrects_text", open.corrects_text(&dialogue.situation)) {
@@ -106,19 +106,19 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
     Interpretation { acts: vec![act], confidence: reply.confidence.max(found.confidence), ..found }
 }
 
-/// What the reply says of the form, or asks for beside it.
+/// What the reply says about the form, or asks for besides.
 fn said_of_it(dialogue: &Dialogue<'_>, open: &OpenForm<'_>, reply: Reply) -> Interpretation {
     let analysis = dialogue.situation.analysis;
     let corrects = matches!(reply.answer, YesNo::Affirmative | YesNo::Negative);
-    // What stands beside the yes or no is what is to be another way.
+    // The words beside the yes or no say what is to be changed.
     let beside = Moves { rest: reply.rest, ..Moves::default() };
     let is_said_by_acts = analysis.acts.rest.is_none() || !analysis.acts.moves.is_empty();
     let acts = if corrects && !is_said_by_acts { &beside } else { &analysis.acts };
     form_reply(dialogue, &OpenForm { acts, corrects, ..*open })
 }
 
-/// What was doubtful stays so until a mere yes. "Yes; payee: Mallory" may be a word on what is put: what it seems to ask for
-/// instead is put to the person first, unless it is a question.
+/// A doubtful value stays doubtful until the person just says yes. "Yes; payee: Mallory" may be about the confirmation:
+/// a different request that it seems to make is put to the person first, unless it is a question.
 fn put_again(dialogue: &Dialogue<'_>, open: &OpenForm<'_>, found: &mut Interpretation) {
     let is_question = dialogue.situation.utterance().ends_as_question();
     for act in &mut found.acts {
@@ -129,20 +129,20 @@ fn put_again(dialogue: &Dialogue<'_>, open: &OpenForm<'_>, found: &mut Interpret
     }
 }
 
-/// True if the reply agrees to what is put, and says nothing else.
+/// True if the reply agrees to what was put to the person, and says nothing else.
 pub(crate) fn consents(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> bool {
     open.consents(dialogue, &open.account(dialogue))
 }
 
-/// A model server took the reply for a yes, in a language whose words are not known here. In any other, words that
-/// nothing accounts for are no consent, whatever a server makes of them.
+/// True if a model server took the reply for a yes, in a language whose words are not known here. In a known language,
+/// unexplained words are not consent, even if a server says so.
 fn is_told_yes(dialogue: &Dialogue<'_>) -> bool {
     let is_yes = |reply: Reply| reply.answer == YesNo::Affirmative && reply.rest.is_none();
     dialogue.told.reply.is_some_and(is_yes) && Language::of(dialogue.module().language()).is_none()
 }
 
 impl OpenForm<'_> {
-    /// What accounts for the words of the reply, beside what was read out.
+    /// What explains the words of the reply, beside the values that were read out.
     fn account(&self, dialogue: &Dialogue<'_>) -> Account {
         let (language, text) = (self.module.language(), dialogue.situation.utterance().text());
         let plain = account(language, &ReadOut::default(), text);
@@ -167,8 +167,8 @@ impl OpenForm<'_> {
         ReadOut::new(texts.iter().map(String::as_str)).with_words(named, asked_with)
     }
 
-    /// True of a yes that says nothing else. Values may be named again, as they are: what the words that are left say must
-    /// be among what is known, and none of them another value for it.
+    /// True of a yes without anything else. Known values may be repeated: the words that are left must all be known
+    /// values, and none of them a different value for the same slot.
     fn consents(&self, dialogue: &Dialogue<'_>, account: &Account) -> bool {
         if !account.may_agree() || account.left.is_empty() && !account.names {
             return account.may_agree();
@@ -186,13 +186,13 @@ impl OpenForm<'_> {
     }
 }
 
-/// True of the same words as in the turn before.
+/// True if the person says the same words as in the turn before.
 fn says_again(dialogue: &Dialogue<'_>) -> bool {
     let mut said = dialogue.state.lines.iter().rev().filter(|line| line.who == Who::Person);
     said.next().is_some_and(|line| words_of(&line.text) == words_of(dialogue.situation.utterance().text()))
 }
 
-/// What was asked last, as it was worded.
+/// The last question, as it was worded.
 fn last_question(state: &State) -> Option<&str> {
     state.lines.iter().rev().find(|line| line.who == Who::Assistant).map(|line| line.text.as_str())
 }

@@ -1,5 +1,5 @@
-//! An utterance after a call that only says what is to be another way: "and in Bergen?", "the same for Tulsa", "sorry,
-//! Maple Street 4". It is the last call once more, with the values that it names.
+//! An utterance after a call that only changes values: "and in Bergen?", "the same for Tulsa", "sorry, Maple Street 4".
+//! It means the last call once more, with the values that it names.
 
 use crate::{
     ablation,
@@ -29,14 +29,14 @@ use crate::{
     text::Span,
 };
 
-/// Turns after a call in which it may be followed up.
+/// For how many turns a call may be followed up.
 const RECENT: u32 = 3;
-/// How sure it is that words which say nothing but values follow up a call.
+/// How sure it is that an utterance of values alone follows up a call.
 const KNOWN: Certainty = Certainty::Clear;
-/// Words of a text that takes the place of another one.
+/// The most words of a text that replaces another one.
 const FEW: usize = 4;
 
-/// `request` is the utterance read by itself; it stands where nothing says that the last call is meant.
+/// `request` is the utterance read by itself; it is returned unless there is evidence that the last call is meant.
 pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Interpretation {
     let Some(called) = last_call(dialogue) else { return request };
     if ablation::holds("follow_up.asked_about", called.is_asked_about(dialogue, &request)) {
@@ -75,7 +75,7 @@ pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Int
 }
 
 impl OpenForm<'_> {
-    /// The person takes back what was called: "no wait, 40".
+    /// True if the person takes back what was called: "no wait, 40".
     fn is_corrected(&self, dialogue: &Dialogue<'_>) -> bool {
         let corrects =
             |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
@@ -83,7 +83,8 @@ impl OpenForm<'_> {
         is_denied || self.acts().any(|one| corrects(one.kind))
     }
 
-    /// The utterance asks what was done, of a function that acts; a request for another function stands.
+    /// True if the utterance asks what was done by a function that acts. A request for another function takes
+    /// precedence.
     fn is_asked_about(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> bool {
         let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.id);
         let situation = &dialogue.situation;
@@ -100,7 +101,7 @@ impl OpenForm<'_> {
         recalls || situation.asks_what_was_done() || !request.acts.is_empty() && situation.asks_about_state()
     }
 
-    /// "75, right?": a question that says nothing but values of the last call, as they were.
+    /// "75, right?": a question that only repeats values of the last call.
     fn names_what_was_called(&self, situation: &Situation<'_>) -> bool {
         let (utterance, language) = (situation.utterance(), self.module.language());
         let known: Vec<String> =
@@ -114,7 +115,7 @@ impl OpenForm<'_> {
         utterance.ends_as_question() && content.peek().is_some() && content.all(|word| known.contains(word))
     }
 
-    /// What is said as a change of the last call, where an author declared which function makes it.
+    /// The utterance as a change of the last call, if an author declared which function makes changes.
     fn changed(&self, dialogue: &Dialogue<'_>, said: &Said) -> Option<Act> {
         if !matches!(said.origin, Origin::Correction | Origin::Addition) {
             return None;
@@ -126,7 +127,7 @@ impl OpenForm<'_> {
         let (frame, _) = Reading::new(&own, id).judged(&own, 1.0);
         let mut change = open_form::said(&frame, self.state.turn, None);
         let function = module.function(id);
-        // What has the same name in both functions is known already, where nothing else is said of it.
+        // A slot with the same name in both functions keeps its known value, if nothing else is said about it.
         for value in said.values.iter().chain(&self.form.slots) {
             let is_known = change.values.iter().any(|known| known.pointer == value.pointer);
             let is_slot = function.slots.iter().any(|slot| slot.path.holds(&value.pointer));
@@ -152,7 +153,7 @@ fn last_call<'a>(dialogue: &Dialogue<'a>) -> Option<OpenForm<'a>> {
     may_be.then(|| OpenForm { asked: &[], corrects: true, ..dialogue.reading(id, form) })
 }
 
-/// An utterance of which all but values is left out, since it was said before.
+/// An utterance that gives only values and leaves out the rest, which was said before.
 struct Ellipsis<'a> {
     situation: Situation<'a>,
     called: OpenForm<'a>,
@@ -169,7 +170,7 @@ impl<'a> Ellipsis<'a> {
         Language::of(self.called.module.language()).is_some_and(|language| language.words.is_follow_up(&word))
     }
 
-    /// The words that say something, but for those that say that the last call is meant.
+    /// The words that say something, except those that refer to the last call.
     fn content(&self) -> Vec<Span> {
         let utterance = self.situation.utterance();
         let language = self.called.module.language();
@@ -177,7 +178,7 @@ impl<'a> Ellipsis<'a> {
         utterance.words().iter().filter(says).copied().collect()
     }
 
-    /// The same function is asked for anew: all that it needs is said, and more than values.
+    /// True if the same function is asked for again: all required values are said, and more than values.
     fn is_request(&self, request: &Interpretation) -> bool {
         let mut values: Vec<&SlotValue> = Vec::new();
         for act in &request.acts {
@@ -195,8 +196,8 @@ impl<'a> Ellipsis<'a> {
             && self.content().iter().any(|word| !is_value(word))
     }
 
-    /// "I thought 25 dollars": what acts is not asked for anew by its values, and words that its author and its schema do
-    /// not have. It is about the last call.
+    /// "I thought 25 dollars": values, with words that neither the author nor the schema uses, do not ask for a new
+    /// call of a function that acts. They are about the last call.
     fn of_last_call(&self, mut request: Interpretation) -> Interpretation {
         let own = own_words(self.called.module, self.called.id);
         let utterance = self.situation.utterance();
@@ -221,7 +222,7 @@ impl<'a> Ellipsis<'a> {
         request
     }
 
-    /// Nothing is said but values of that function, each in a place that it had or may have.
+    /// Reads the utterance if it has only values of that function, each for a slot that had a value or may have one.
     fn read(&self, request: &Interpretation) -> Option<(Said, f32)> {
         ablation::found("follow_up.values", self.values(request)).or_else(|| {
             let is_request = !request.acts.is_empty() && request.meant >= bars().otherwise;
@@ -240,9 +241,9 @@ impl<'a> Ellipsis<'a> {
             return None;
         }
         let values = reading.account(&self.situation);
-        // "What about seven days?" may use its words where it asks for nothing else, and is no request without the
-        // rest, and those that tell what its values are: "to the same day". Any follow-up may use those that stand right
-        // before a value: "und am 21.?"
+        // "What about seven days?" may contain the function's own words if it asks for nothing else and lacks values
+        // that a new request needs. In that case it may also contain words of slot descriptions: "to the same day". Any
+        // follow-up may have the function's own words right before a value: "und am 21.?"
         let own = own_words(self.called.module, self.called.id);
         let had_slots = self.called.function.slots.iter().filter(|slot| self.called.form.has(&slot.path));
         let described: Vec<String> = had_slots.flat_map(|slot| words_of(&slot.description)).collect();
@@ -263,7 +264,7 @@ impl<'a> Ellipsis<'a> {
         };
         let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN.score(), f32::min);
         found.manner = Manner::Correct;
-        // Of a title and an author, the author may have to be another one as well.
+        // If only one of a title and an author is replaced, the other may have to change as well.
         let keeps_text = self.called.texts().any(|slot| {
             let path = &self.called.function.slot(slot).path;
             found.values.iter().all(|value| SlotPath::of_pointer(&value.pointer) != *path)
@@ -281,7 +282,7 @@ impl<'a> Ellipsis<'a> {
         from <= to && !utterance.slice(Span::new(from, to)).contains(|c: char| c.is_whitespace() || c.is_alphanumeric())
     }
 
-    /// The utterance by itself asks for nothing but the same function, and lacks a value that this needs.
+    /// By itself, the utterance asks only for the same function, and lacks a value that the function requires.
     fn lacks_the_rest(&self, request: &Interpretation, found: &Said) -> bool {
         let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
         let is_said = |path: &SlotPath| found.values.iter().any(|value| SlotPath::of_pointer(&value.pointer) == *path);
@@ -289,12 +290,12 @@ impl<'a> Ellipsis<'a> {
         request.acts.iter().all(is_same) && required.any(|slot| !is_said(&slot.path))
     }
 
-    /// One more thing is said of what was called, or another value for it: "the depth is two metres", "it's for Lena".
+    /// The utterance adds a value to what was called, or replaces one: "the depth is two metres", "it's for Lena".
     fn supplement(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> Option<(Said, f32)> {
         let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
         let is_other = request.meant >= EVEN && !request.acts.iter().all(is_same);
         let analysis = self.situation.analysis;
-        // "It's the joint account" tells something, to whatever it may be near.
+        // "It's the joint account" tells something, whatever function it may resemble.
         let core = carrier::core(self.called.module.language(), self.situation.utterance(), &[]);
         let is_told = self.situation.utterance().words().first().is_some_and(|first| first.start < core.start);
         let is_tied = !request.tied.is_empty() && !is_told;
@@ -308,7 +309,7 @@ impl<'a> Ellipsis<'a> {
         if said.values.is_empty() || !is_whole || !said.values.iter().all(is_sure) {
             return None;
         }
-        // By itself it is a request, and all that this needs is said.
+        // By itself it is a request, and all required values are said.
         if !request.acts.is_empty() && !self.lacks_the_rest(request, &said) {
             return None;
         }
@@ -320,8 +321,8 @@ impl<'a> Ellipsis<'a> {
         Some((said, confidence))
     }
 
-    /// A few words in place of the only text that it was called with, or the one that they clearly are: "the same for
-    /// Tulsa". Where they may be anything, they are put to the person before anything is done with them.
+    /// A few words that replace the only text of the call, or the text that they clearly are: "the same for Tulsa". If
+    /// they may be anything, the person is asked before they are used.
     fn text(&self) -> Option<(Said, f32)> {
         if asked::is_no_value(&self.situation) {
             return None;
@@ -344,7 +345,7 @@ impl<'a> Ellipsis<'a> {
         is_filled.then_some((read.said, CERTAIN.score()))
     }
 
-    /// With the words behind it that are written as a name goes on: the "Let Me Go" of "Never Let Me Go".
+    /// The span with the following words that continue a name: the "Let Me Go" of "Never Let Me Go".
     fn with_name(&self, span: Span) -> Span {
         let utterance = self.situation.utterance();
         let is_capital = |span: Span| utterance.slice(span).starts_with(char::is_uppercase);
@@ -360,11 +361,11 @@ impl<'a> Ellipsis<'a> {
     }
 }
 
-/// The person takes back a value that was called with: "sorry, Maple Street 4, I mistyped".
+/// The person takes back a value of the call: "sorry, Maple Street 4, I mistyped".
 fn corrected(dialogue: &Dialogue<'_>, called: &OpenForm<'_>, request: &Interpretation) -> Option<(Said, f32)> {
     let corrects = |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
     let is_correction = called.acts().any(|one| corrects(one.kind));
-    // What acts is not asked for anew by words that correct it: "no wait, send 40".
+    // Words that correct a function that acts do not ask for a new call: "no wait, send 40".
     let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == called.id);
     let is_other = !called.function.acts() || !request.acts.iter().all(is_same);
     let is_request = !request.acts.is_empty() && request.meant >= bars().otherwise && is_other;

@@ -1,4 +1,4 @@
-//! A correction that does not say what it corrects: "make it 11".
+//! A correction that does not name the slot that it corrects: "make it 11".
 
 use std::cmp::Reverse;
 
@@ -16,19 +16,19 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// Words of a correction that does not say what it corrects.
+/// The most words of a correction that does not name its slot.
 const SHORT: usize = 8;
 
 impl OpenForm<'_> {
-    /// The one value of the slot that is known, where it is of a kind that recognizers read.
+    /// The only known value of the slot, if recognizers read the slot.
     fn known_of_kind(&self, slot: SlotId) -> Option<&SlotValue> {
         let slot = self.function.slot(slot);
         let is_of_kind = !slot.takes_any_words() && !slot.path.is_repeated() && slot.kind != SlotKind::Boolean;
         self.form.at(&slot.path.pointer()).filter(|_| is_of_kind)
     }
 
-    /// "Make it 11", "can we take the 25th?": no value by itself, but one of a slot that has one, were that asked for.
-    /// Of several such slots, the one that was filled last. True if there is one.
+    /// "Make it 11", "can we take the 25th?": the words would be a value of a filled slot if that slot were asked for.
+    /// Of several such slots, the one that was filled last is corrected. True if there is one.
     pub(crate) fn corrects_by_kind(&self, own: &Situation<'_>, part: Span, read: &mut FormReading) -> bool {
         if own.utterance().words().iter().filter(|word| part.contains(**word)).count() > SHORT {
             return false;
@@ -42,7 +42,7 @@ impl OpenForm<'_> {
             let text = Utterance::new(known.text.as_deref().unwrap_or_default());
             self.is_bare(&text, text.words().iter())
         };
-        // A bare number takes the place of one that was said so too; else of what was said last.
+        // A bare number replaces a value that was also said as a bare number; otherwise it replaces what was said last.
         if ablation::holds("form.bare_number", is_bare && filled.iter().any(|(known, _)| is_alike(known))) {
             filled.retain(|(known, _)| is_alike(known));
         }
@@ -58,8 +58,8 @@ impl OpenForm<'_> {
         true
     }
 
-    /// "Better half past four, people come by train": the only find of a recognizer, and the only known value of its kind,
-    /// whatever is said beside it. Whether that is a correction at all is weighed with everything else.
+    /// "Better half past four, people come by train": the only recognized value replaces the only known value of its
+    /// kind, whatever is said beside it. Whether it is a correction at all is weighed with the other evidence.
     pub(crate) fn corrects_beside(&self, own: &Situation<'_>, part: Span, read: &mut FormReading) -> bool {
         let found = |slot: SlotId| {
             let recognizers = &self.function.slot(slot).recognizers;
@@ -90,8 +90,8 @@ impl OpenForm<'_> {
         true
     }
 
-    /// "Anna Meyer", where another recipient was read out: a few words of which nothing else was made, in place of the only
-    /// text, of the one that they name, or of the one that they likeliest are. They are put to the person once more.
+    /// "Anna Meyer", after another recipient was read out: a few words that were not used otherwise replace the only
+    /// text, the text that they name, or the text that they most probably are. The person is asked to confirm again.
     pub(crate) fn corrects_text(&self, situation: &Situation<'_>) -> Option<Said> {
         let own = Situation { given: Some(self.id), is_meant: true, ..*situation };
         let utterance = own.utterance();
@@ -119,7 +119,7 @@ impl OpenForm<'_> {
         (is_filled && read.said.values.iter().all(|value| self.has_other(value))).then_some(read.said)
     }
 
-    /// What the words of `part` say of a slot that a recognizer reads, if they say nothing else.
+    /// What the words of `part` say about a slot with recognizers, if they say nothing else.
     fn reads_all(&self, own: &Situation<'_>, slot: SlotId, part: Span, confidence: f32) -> Option<FormReading> {
         let mut alone = FormReading { said: Said::default(), confidence, leaves_words: false };
         let is_valid = self.fill(own, slot, part, &mut alone)
@@ -133,7 +133,7 @@ impl OpenForm<'_> {
         (is_valid && left.next().is_none()).then_some(alone)
     }
 
-    /// True of a number in digits with nothing beside it that says what it counts: "11", "at 11".
+    /// True of a number in digits without words that say what it counts: "11", "at 11".
     fn is_bare<'w>(&self, utterance: &Utterance, words: impl Iterator<Item = &'w Span>) -> bool {
         let mut says = words.filter(|word| !reply::says_nothing(self.module.language(), &utterance.meant(**word)));
         let is_number = |word: &Span| utterance.slice(*word).bytes().all(|byte| byte.is_ascii_digit());

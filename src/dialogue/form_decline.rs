@@ -1,5 +1,5 @@
-//! What an answer does to a form that gives no value: it leaves out what was asked for, keeps things as they are, names
-//! what is to be another way.
+//! What an answer without a value does to a form: it leaves out what was asked for, keeps things as they are, or names
+//! something that is to be changed.
 
 use crate::{
     ablation,
@@ -14,13 +14,13 @@ use crate::{
     text::Span,
 };
 
-/// Log-odds against a request from which on words that could be a value decline to give one.
+/// With log-odds against a request from here on, words that could be a value decline to give one.
 const DECLINED: f32 = 2.5;
-/// Characters of what may stand beside "I don't know" without being a request.
+/// The most characters that may stand beside "I don't know" without being a request.
 const SHORT_REST: usize = 16;
 
 impl OpenForm<'_> {
-    /// Nothing can be said of what was asked, in a few words: "I don't know its number".
+    /// The person says in a few words that they cannot answer: "I don't know its number".
     pub(crate) fn declines(&self, reply: Reply) -> bool {
         if reply.is_bare_no() {
             return true;
@@ -30,14 +30,14 @@ impl OpenForm<'_> {
         ablation::holds("decline.declined", is_declined && is_short)
     }
 
-    /// True if nobody has to answer what was asked.
+    /// True if everything that was asked is optional.
     pub(crate) fn is_optional(&self) -> bool {
         let is_optional = |slot: &SlotId| !self.function.slot(*slot).required;
         !self.asked.is_empty() && self.asked_slots().iter().all(is_optional)
     }
 
-    /// Its words decline to give what nobody has to give, as far as the encoder has learned what that sounds like: likelier
-    /// than an answer, where any words may be the value.
+    /// True if the words probably decline to give an optional value, by what the encoder has learned: this is likelier
+    /// than an answer, if the slot takes any words.
     pub(crate) fn sounds_declined(&self, free: &Situation<'_>) -> bool {
         let Some(odds) = free.speech_act() else { return false };
         let may_be_value = self.asked_slots().iter().any(|slot| self.function.slot(*slot).takes_any_words());
@@ -45,7 +45,7 @@ impl OpenForm<'_> {
         ablation::holds("decline.sounds_declined", self.is_optional() && !self.has_acts() && odds.decline >= least)
     }
 
-    /// "No notes": what was asked for is named only to be ruled out.
+    /// "No notes": the slot that was asked for is named only to be ruled out.
     fn denies_asked(&self, free: &Situation<'_>) -> bool {
         let asked = self.asked_slots();
         let names = |span: Span| {
@@ -55,7 +55,8 @@ impl OpenForm<'_> {
         free.negations().iter().any(|negation| names(negation.scope))
     }
 
-    /// What its words do to the form without a value: a known one is named to be another way, or nothing is to be done.
+    /// What the words do to the form without a value: they name a known value that is to be changed, or nothing is to
+    /// be done.
     pub(crate) fn done_without_value(&self, free: &Situation<'_>) -> Option<Act> {
         let named = |span: Span| {
             let slot = Named { utterance: free.utterance(), mentions: free.mentions(), span }.slot(self.function)?;
@@ -72,7 +73,7 @@ impl OpenForm<'_> {
         if let Some(filled) = ablation::found("decline.changed", changed).or_else(whole) {
             return Some(Act::Clear { place: filled.pointer.clone() });
         }
-        // "Leave it" says nothing of a value that is needed: nothing is to be done.
+        // "Leave it" does not answer a question for a required value: it means that nothing is to be done.
         let is_needed = |slot: &SlotId| self.function.slot(*slot).required;
         let keeps = self.acts().any(|one| one.kind == Kind::Keep);
         let asked = self.asked_slots();
@@ -80,8 +81,8 @@ impl OpenForm<'_> {
         ablation::holds("decline.keeps", is_left).then_some(Act::Cancel)
     }
 
-    /// Its words say that a value is not known, not wanted or stays as it is, whatever is said beside that: "no idea,
-    /// whatever fits". A no gives the reason why, where nobody has to answer: "no, I fetch it myself".
+    /// The words say that a value is unknown, unwanted or stays as it is, whatever else is said: "no idea, whatever
+    /// fits". If the question is optional, a no may come with a reason: "no, I fetch it myself".
     pub(crate) fn passes(&self, free: &Situation<'_>) -> bool {
         let reply = free.analysis.reply;
         let is_pass = |one: &Move| match one.kind {
@@ -95,7 +96,7 @@ impl OpenForm<'_> {
             || ablation::holds("decline.denies_asked", self.denies_asked(free))
     }
 
-    /// What was asked for is left out.
+    /// Leaves out what was asked for.
     pub(crate) fn leave(&self) -> Act {
         Act::Leave { pointers: self.asked.to_vec() }
     }

@@ -1,5 +1,5 @@
-//! What the words of an answer mean by what is known already: an entry of the list that was asked for, a part of a
-//! value that is replaced, another slot than the one that was asked for.
+//! What the words of an answer mean in view of what is known: an entry of the list that was asked for, a part of a
+//! value that is replaced, or a slot other than the one that was asked for.
 
 use serde_json::Value;
 
@@ -13,20 +13,20 @@ use crate::{
     text::{Span, Utterance, fold},
 };
 
-/// Log-odds by which another slot must be likelier than the one that was asked for.
+/// How much likelier, in log-odds, another slot must be than the one that was asked for.
 const LIKELIER: f32 = 2.0;
-/// Words of a name.
+/// The most words of a name.
 const NAME: usize = 2;
-/// Log-odds that it must have at least.
+/// The lowest log-odds that the other slot may have.
 const POSSIBLE: f32 = -1.5;
-/// Words of an answer that names an entry of a list by a part of it, at most, and letters of such a part that say too
-/// little.
+/// The most words of an answer that names an entry of a list by a part of it; and the most letters of a part that is
+/// too short to count.
 const MOST_WORDS: usize = 12;
 const SHORT_WORD: usize = 2;
 
 impl OpenForm<'_> {
-    /// "4 instead of 3" where "3 in the afternoon" is known: what is replaced stands within the words of one value,
-    /// which are read again with the new words in their place.
+    /// "4 instead of 3" where "3 in the afternoon" is known: the replaced words are part of one value, which is read
+    /// again with the new words in their place.
     pub(crate) fn replaced_within(&self, own: &Situation<'_>, old: Span, new: Span) -> Option<SlotValue> {
         let utterance = own.utterance();
         let (old, new) = (words_of(utterance.slice(old)), words_of(utterance.slice(new)));
@@ -47,7 +47,7 @@ impl OpenForm<'_> {
         let span = Span::new(words[at].start, words[at + old.len() - 1].end);
         let rest =
             |range: std::ops::Range<usize>| words[range].iter().all(|word| new.contains(&fold(said.slice(*word))));
-        // "Birch Way 14 instead of 4" says all of it.
+        // "Birch Way 14 instead of 4" contains the whole new value.
         let is_whole = rest(0..at) && rest(at + old.len()..words.len());
         let new_text = if is_whole {
             new.join(" ")
@@ -69,8 +69,8 @@ impl OpenForm<'_> {
         Some(SlotValue { pointer: filled.pointer.clone(), text: Some(new_text), ..value })
     }
 
-    /// "The night one" to "which tariff?": the only entry of the list that was asked for with one of the words, where
-    /// no recognizer found any and nothing is asked in return.
+    /// "The night one" to "which tariff?": the only entry of the list that contains one of the words, if no recognizer
+    /// found an entry and the answer is not a question.
     pub(crate) fn chosen_by_word(&self, own: &Situation<'_>, found: &[SlotValue]) -> Option<SlotValue> {
         let asked = self.asked_slot()?;
         let (slot, pointer) = (self.function.slot(asked), self.asked.first()?);
@@ -96,7 +96,7 @@ impl OpenForm<'_> {
         }
         let common = Language::of(self.module.language()).map(|language| &language.words);
         let is_common = |word: &str| common.is_some_and(|words| words.is_number(word) || words.is_indefinite(word));
-        // Any words in place of an entry are no value yet.
+        // Free text in place of an entry is not a value yet.
         let is_other = |value: &&SlotValue| value.recognizer.is_some() || value.pointer != *pointer;
         let is_free = |word: &&Span| {
             found.iter().filter(is_other).all(|value| value.span.is_none_or(|span| !span.overlaps(**word)))
@@ -119,13 +119,14 @@ impl OpenForm<'_> {
         Some(SlotValue { pointer: pointer.clone(), value: value.clone(), recognizer, ..filled })
     }
 
-    /// "So, the toilet won't flush" to "what is the address?": words that fill what was asked for only because they may
-    /// be anything fill another open slot of any words, if the reader finds that much likelier when nothing is asked.
+    /// "So, the toilet won't flush" to "what is the address?": words that fill the slot that was asked for only because
+    /// it takes any words. They fill another empty free-text slot, if the reader finds that much likelier when nothing
+    /// is asked.
     pub(crate) fn move_to_likelier(&self, own: &Situation<'_>, values: &mut [SlotValue]) {
         let [value] = values else { return };
         let (Some(asked), Some(span), None) = (self.asked_slot(), value.span, &value.recognizer) else { return };
         let words = own.utterance().words().iter().filter(|word| span.overlaps(**word)).count();
-        // A word or two may be a name, of which the reader knows little.
+        // One or two words may be a name, which the reader cannot judge well.
         if self.asked.first() != Some(&value.pointer) || !self.function.slot(asked).takes_any_words() || words <= NAME {
             return;
         }
@@ -142,7 +143,7 @@ impl OpenForm<'_> {
         }
     }
 
-    /// Of the texts that are filled, the one that the reader finds much likelier than all others for these words.
+    /// Of the filled texts, the one that the reader finds much likelier for these words than all others.
     pub(crate) fn likeliest_text(&self, own: &Situation<'_>, span: Span) -> Option<SlotId> {
         let scores = own.span_scores(self.id, &[])?;
         let scored = self.texts().filter_map(|slot| Some((scores.score(slot, span)?, slot)));
@@ -153,7 +154,7 @@ impl OpenForm<'_> {
         (best > POSSIBLE && is_clear).then_some(slot)
     }
 
-    /// A part with all of what a recognizer found where that sticks out by what says nothing: "the" of "the 20th".
+    /// A part, extended by the rest of a recognized value if that rest is an empty word: "the" of "the 20th".
     pub(crate) fn widened(&self, own: &Situation<'_>, part: Span) -> Span {
         let utterance = own.utterance();
         let sticks_out = |mention: &&Mention| {

@@ -1,4 +1,4 @@
-//! Which slots the parts of an answer fill, where alignment alone does not say so.
+//! Which slots the parts of an answer fill, if alignment alone does not show it.
 
 use serde_json::Value;
 
@@ -20,13 +20,13 @@ use crate::{
     text::{Span, Utterance, fold},
 };
 
-/// Words of a name before another value, at most.
+/// The most words of a name before another value.
 const NAME: usize = 4;
-/// Turns after which a value is no longer what "it" is.
+/// For how many turns "it" may mean a value.
 const RECENT: u32 = 2;
-/// How alike two texts are of which one corrects the other ("Austen" for "Austin"), 0 to 1.
+/// How similar two texts are if one corrects the other ("Austen" for "Austin"), 0 to 1.
 const ALIKE: f64 = 0.6;
-/// The same where recognizers found something in the new one.
+/// The same if recognizers found something in the new text.
 const HARDLY_OTHER: f64 = 0.8;
 
 impl OpenForm<'_> {
@@ -49,14 +49,14 @@ impl OpenForm<'_> {
         named.iter().find(|slot| self.function.slot(**slot).required).or(named.first()).copied()
     }
 
-    /// The function's only list, if that is one of texts, any words each.
+    /// The function's only list, if its items are free texts.
     pub(crate) fn only_texts(&self) -> Option<SlotId> {
         let mut lists = self.function.slot_ids().filter(|slot| self.function.slot(*slot).path.is_repeated());
         let list = lists.next().filter(|_| lists.next().is_none());
         list.filter(|list| asked::is_list_of_texts(self.function.slot(*list)))
     }
 
-    /// The slots that exemplars show behind this one, with nothing but such a text between.
+    /// The slots that follow this one in exemplars, with only such a text in between.
     fn shown_behind(&self, slot: SlotId, joins: fn(&str) -> bool) -> impl Iterator<Item = SlotId> {
         let triples = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
         triples.filter_map(move |pieces| match pieces {
@@ -69,13 +69,13 @@ impl OpenForm<'_> {
         })
     }
 
-    /// The slot of any words that exemplars show right behind this one.
+    /// The free-text slot that exemplars show right behind this one.
     fn beside(&self, slot: SlotId) -> Option<SlotId> {
         self.shown_behind(slot, |text| text.trim().is_empty())
             .find(|other| self.function.slot(slot).takes_any_words() && self.function.slot(*other).takes_any_words())
     }
 
-    /// "Jane Austin" to "what is your first name?": where exemplars show two slots side by side, two words fill both.
+    /// "Jane Austin" to "what is your first name?": two words fill two slots if exemplars show these side by side.
     pub(crate) fn take_apart(&self, own: &Situation<'_>, values: &mut Vec<SlotValue>) {
         let [value] = &mut values[..] else { return };
         let (Some(span), None, Some(slot)) = (value.span, &value.recognizer, self.asked_slot()) else { return };
@@ -95,8 +95,8 @@ impl OpenForm<'_> {
         *values = vec![part(value.pointer.clone(), *first), part(next, *second)];
     }
 
-    /// "Jane Austin" where Jane is known: where exemplars show slots of any words side by side, words that begin as
-    /// what is known does fill the others.
+    /// "Jane Austin" where Jane is known: if exemplars show free-text slots side by side, words that begin with the
+    /// known value fill the other slots.
     pub(crate) fn completes(&self, own: &Situation<'_>, part: Span) -> Option<Vec<SlotValue>> {
         let utterance = own.utterance();
         let words: Vec<Span> = utterance.words().iter().filter(|word| part.contains(**word)).copied().collect();
@@ -123,8 +123,8 @@ impl OpenForm<'_> {
         Some(slots.iter().zip(&words).map(filled).collect())
     }
 
-    /// Takes out texts that are nothing but a value of a kind which their slot does not take: no telephone number is a
-    /// family name.
+    /// Removes texts that are only a value of a kind that their slot does not take: a telephone number is not a family
+    /// name.
     pub(crate) fn drop_other_kinds(&self, situation: &Situation<'_>, found: &mut Said) {
         let is_other = |value: &SlotValue, span: Span| {
             let path = SlotPath::of_pointer(&value.pointer);
@@ -146,9 +146,9 @@ impl OpenForm<'_> {
         });
     }
 
-    /// "3 Mill Lane, Bath, BA1 5LR" to "which street?": parts between commas, as an exemplar has slots between commas
-    /// from the one that was asked for on; from any one on where none of them is known yet, and a recognizer knows
-    /// one of the parts by its form. `None` where that gives no more than `found`.
+    /// "3 Mill Lane, Bath, BA1 5LR" to "which street?": the parts between commas fill slots that an exemplar has
+    /// between commas, from the one that was asked for. They may begin at any slot, if all of these slots are empty and
+    /// a recognizer knows one part by its form. `None` if that gives no more than `found`.
     pub(crate) fn in_sequence(
         &self,
         situation: &Situation<'_>,
@@ -180,7 +180,7 @@ impl OpenForm<'_> {
                 ..self.value_of(slot, (utterance, *span), mention, PLAIN.score())
             })
         };
-        // A recognizer found what was asked: no other sequence has a claim on the parts.
+        // A recognizer found what was asked for, so no other sequence may take the parts.
         let answers = asked.is_some_and(|asked| {
             let slot = self.function.slot(asked);
             parts.iter().any(|span| mention_of(slot, *span).is_some())
@@ -200,8 +200,8 @@ impl OpenForm<'_> {
         all.find(|all| all.len() > found.len())
     }
 
-    /// Words between two values, where an exemplar has just one slot of any words between theirs, with nothing but
-    /// commas around: the town of an address.
+    /// Words between two values, if an exemplar has exactly one free-text slot between the two slots, with at most
+    /// commas around it: the town of an address.
     pub(crate) fn between(&self, situation: &Situation<'_>, found: &[SlotValue]) -> Vec<SlotValue> {
         let slot_of = |value: &SlotValue| {
             let path = SlotPath::of_pointer(&value.pointer);
@@ -232,7 +232,7 @@ impl OpenForm<'_> {
         known.windows(2).filter_map(gap).chain(ablation::found("form.words_before", led_on())).collect()
     }
 
-    /// The last words before a value that say something, up to a comma.
+    /// The last meaningful words before a value, back to a comma.
     fn words_before(&self, situation: &Situation<'_>, value: Span) -> Option<Span> {
         let utterance = situation.utterance();
         let words = utterance.words();
@@ -247,12 +247,12 @@ impl OpenForm<'_> {
         (from < end && end - from <= NAME).then_some(span)
     }
 
-    /// True if an exemplar has the one slot, of any words, right before the other.
+    /// True if an exemplar has `slot`, which takes any words, right before `other`.
     fn is_shown_before(&self, slot: SlotId, other: SlotId) -> bool {
         self.function.slot(slot).takes_any_words() && self.shown_behind(slot, is_joint).any(|next| next == other)
     }
 
-    /// The slot of any words that an exemplar has between two others, with nothing else there.
+    /// The free-text slot that an exemplar has between two others, with nothing else there.
     fn shown_between(&self, first: SlotId, last: SlotId) -> Option<SlotId> {
         self.function
             .exemplars
@@ -273,8 +273,8 @@ impl OpenForm<'_> {
             .filter(|slot| self.function.slot(*slot).takes_any_words())
     }
 
-    /// "The train was 69.90", where a train ticket is known: words that belong to the name of just one item say which
-    /// one the values are of.
+    /// "The train was 69.90", where a train ticket is known: words that belong to the name of only one item show which
+    /// item the values belong to.
     pub(crate) fn name_item(&self, own: &Situation<'_>, values: &mut Vec<SlotValue>) {
         let Some(head) = self.head() else { return };
         let path = &self.function.slot(head).path;
@@ -304,7 +304,7 @@ impl OpenForm<'_> {
         }
     }
 
-    /// What recognizers found that only one slot of the function takes, and that nothing else was made of.
+    /// Recognized values that only one slot of the function takes, and that were not used otherwise.
     pub(crate) fn unclaimed(&self, situation: &Situation<'_>, found: &[SlotValue]) -> Vec<SlotValue> {
         let takes = |mention: &Mention| {
             let mut slots =
@@ -319,7 +319,7 @@ impl OpenForm<'_> {
         for mention in situation.mentions().iter().filter(is_value) {
             let Some(slot) = takes(mention) else { continue };
             let pointer = slot.path.pointer();
-            // What was asked for is known by less.
+            // A value for the slot that was asked for needs less certainty.
             let known = KNOWN.score();
             if mention.score < if self.asked.contains(&pointer) { known / 2.0 } else { known } {
                 continue;
@@ -343,7 +343,7 @@ impl OpenForm<'_> {
         all
     }
 
-    /// "Make it two", long after any other number was said, is about how many.
+    /// "Make it two" is about the number of things, if no other number was said recently.
     pub(crate) fn counted(&self, own: &Situation<'_>, part: Span) -> Option<SlotId> {
         let single: Vec<&Slot> = self.function.slots.iter().filter(|slot| !slot.path.is_repeated()).collect();
         let count = count_slot(&single)?;
@@ -351,7 +351,7 @@ impl OpenForm<'_> {
             let words = own.utterance().words();
             words.iter().filter(|word| part.overlaps(**word)).all(|word| mention.span.contains(*word))
         };
-        // No count in a date: "make it the 19th".
+        // A number in a date is not a count: "make it the 19th".
         let is_part = |mention: &&Mention| {
             let mut others = own.mentions().iter();
             others.any(|other| other.span.contains(mention.span) && other.span.len() > mention.span.len())
@@ -367,7 +367,7 @@ impl OpenForm<'_> {
         is_number.then(|| self.function.slot_labelled(&count.path.to_string())).flatten()
     }
 
-    /// "Sorry, 150-0002": it is of the kind that was asked for, and nothing of that is known yet.
+    /// "Sorry, 150-0002": the value is of the kind that was asked for, and the slot is still empty.
     pub(crate) fn fits_asked(&self, own: &Situation<'_>, part: Span) -> bool {
         let Some(asked) = self.asked_slot().map(|slot| self.function.slot(slot)) else { return false };
         let is_filled = self.form.has(&asked.path);
@@ -376,8 +376,9 @@ impl OpenForm<'_> {
             && mentions.any(|mention| asked.recognizers.contains(&mention.recognizer) && is_distinct(own, mention))
     }
 
-    /// The slot whose value a correction replaces, where it does not say so: of those that a recognizer says the new
-    /// value may belong to, the one that was filled last; else the one whose text is much like the new one.
+    /// The slot whose value a correction replaces, if the correction does not name it. Of the slots that a recognizer
+    /// allows for the new value, it is the one that was filled last; otherwise the one whose text is most similar to
+    /// the new one.
     pub(crate) fn corrected(&self, own: &Situation<'_>, part: Span) -> Option<SlotId> {
         if self.manner() != Manner::Correct {
             return None;
@@ -388,7 +389,7 @@ impl OpenForm<'_> {
             filled.map(|filled| filled.turn).max()
         };
         let inside: Vec<&Mention> = own.mentions().iter().filter(|mention| part.contains(mention.span)).collect();
-        // No day of a month in a sort code.
+        // A day of a month inside a sort code does not count.
         let is_part = |mention: &Mention| {
             inside.iter().any(|other| other.span.contains(mention.span) && other.span.len() > mention.span.len())
         };
@@ -429,7 +430,7 @@ impl OpenForm<'_> {
         ablation::found("form.corrected_only_text", self.only_text().filter(|_| self.asked.is_empty()))
     }
 
-    /// "The postcode is 2041": the slot that the words right before a value name, if the value may be its own.
+    /// "The postcode is 2041": the slot that the words right before a value name, if the value may belong to it.
     fn named_before(&self, own: &Situation<'_>, mentions: &[&Mention]) -> Option<SlotId> {
         let finds =
             |slot: &SlotId, mention: &Mention| self.function.slot(*slot).recognizers.contains(&mention.recognizer);
@@ -455,7 +456,7 @@ impl OpenForm<'_> {
         })
     }
 
-    /// The slot that some words name, by its own name or by the value that it has.
+    /// The slot that some words name, by its own name or by its value.
     pub(crate) fn place(&self, own: &Situation<'_>, span: Span) -> Option<SlotId> {
         let named = Named { utterance: own.utterance(), mentions: own.mentions(), span };
         named.slot(self.function).or_else(|| {
@@ -490,7 +491,7 @@ impl OpenForm<'_> {
         places.map(|filled| Removal::Place(filled.pointer.clone())).collect()
     }
 
-    /// One of the choices of the slot that was asked for, by its place among them.
+    /// The choice of the slot that was asked for that the words pick by its position.
     pub(crate) fn picked(&self, pick: Pick, cue: Span, utterance: &Utterance) -> Option<SlotValue> {
         let slot = self.function.slot(self.asked_slot()?);
         let value: &Value = match pick {
@@ -512,17 +513,17 @@ impl OpenForm<'_> {
     }
 }
 
-/// Without the space around it, and without a full stop or a comma.
+/// The span without the space around it, and without a full stop or a comma.
 fn trimmed(utterance: &Utterance, span: Span) -> Span {
     utterance.trimmed(span, |c| c.is_whitespace() || matches!(c, '.' | ',' | '、'))
 }
 
-/// True of what stands between two values that follow one another: nothing, or a comma.
+/// True of the text between two adjacent values: nothing, or a comma.
 fn is_joint(text: &str) -> bool {
     text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '、')).is_empty()
 }
 
-/// What stands between commas, without the space around it.
+/// The parts between commas, without the space around them.
 fn parts(utterance: &Utterance, within: Span) -> Vec<Span> {
     let characters: Vec<char> = utterance.text().chars().collect();
     let mut parts = Vec::new();
@@ -537,7 +538,7 @@ fn parts(utterance: &Utterance, within: Span) -> Vec<Span> {
     parts
 }
 
-/// The slots that follow one another in an exemplar from this one on, with nothing but a comma between.
+/// The slots that follow each other in an exemplar from this one on, with only a comma in between.
 fn sequence(pieces: &[Piece], first: SlotId) -> Option<Vec<SlotId>> {
     let is_first = |piece: &Piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == first);
     let start = pieces.iter().position(is_first)?;
@@ -552,7 +553,7 @@ fn sequence(pieces: &[Piece], first: SlotId) -> Option<Vec<SlotId>> {
     Some(slots)
 }
 
-/// The slots of an exemplar that has nothing but slots of any words, side by side.
+/// The slots of an exemplar that consists only of free-text slots side by side.
 fn side_by_side(function: &Function, pieces: &[Piece]) -> Option<Vec<SlotId>> {
     let mut slots = Vec::new();
     for piece in pieces {
@@ -565,7 +566,7 @@ fn side_by_side(function: &Function, pieces: &[Piece]) -> Option<Vec<SlotId>> {
     (slots.len() > 1).then_some(slots)
 }
 
-/// True of what cannot be any words: an address of mail, a telephone number, what a pattern says.
+/// True of a value that cannot be free text: a mail address, a telephone number, a match of a pattern.
 fn is_typed(module: &Module, mention: &Mention) -> bool {
     let is_of_form = match &module.recognizer(mention.recognizer).kind {
         RecognizerKind::Pattern(_) => true,
@@ -577,7 +578,8 @@ fn is_typed(module: &Module, mention: &Mention) -> bool {
     is_of_form && mention.score >= KNOWN.score()
 }
 
-/// True of what looks like nothing else: an address of mail, a telephone number, a word of a list; not a bare number.
+/// True of a value that cannot be mistaken: a mail address, a telephone number, a word of a list; but not a bare
+/// number.
 fn is_distinct(situation: &Situation<'_>, mention: &Mention) -> bool {
     let kind = &situation.knowledge.module.recognizer(mention.recognizer).kind;
     let is_plain = matches!(

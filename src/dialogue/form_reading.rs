@@ -1,4 +1,4 @@
-//! What an utterance says of a form, as dialogue acts, recognizers and exemplars have it.
+//! What an utterance says about a form, by dialogue acts, recognizers and exemplars.
 
 use jiff::civil::{Date, Time};
 use serde_json::Value;
@@ -33,21 +33,21 @@ use crate::{
     text::{Span, Utterance, fuel},
 };
 
-/// What is left of the confidence in an answer where not all words are accounted for.
+/// The factor for the confidence in an answer if not all words are accounted for.
 const LEAVES_WORDS: f32 = 0.75;
 /// The first hour of the second half of the day.
 const NOON: i8 = 12;
-/// Values that are known and ruled out, for each of which another one is looked for in the rest of the text.
+/// The most known values that are ruled out and for which another value is looked for in the rest of the text.
 const MOST_REPLACED: usize = 4;
 /// Characters of a date without a time.
 const DAY: usize = "2026-01-01".len();
 
-/// What an utterance says of a form.
+/// What an utterance says about a form.
 pub(crate) struct FormReading {
     pub said: Said,
     /// 0 to 1.
     pub confidence: f32,
-    /// Words are left that say something and are no part of a value.
+    /// Words are left that say something and are not part of a value.
     pub leaves_words: bool,
 }
 
@@ -58,7 +58,7 @@ impl OpenForm<'_> {
         self.read(&own).said.values.iter().any(|value| value.recognizer.is_some())
     }
 
-    /// What the utterance says of the form.
+    /// Reads what the utterance says about the form.
     pub(crate) fn read(&self, own: &Situation<'_>) -> FormReading {
         let mut read = self.read_values(own);
         self.keep_agreed(own, &mut read.said);
@@ -84,7 +84,7 @@ impl OpenForm<'_> {
         {
             return read;
         }
-        // Words of acts are no values: "actually" is no name.
+        // Words of dialogue acts are not values: "actually" is not a name.
         let part = self.part().or_else(|| ablation::found("form.unpicked", self.unpicked(own)));
         if part.is_none() && self.is_settled_by_acts() {
             read.confidence = ACTS;
@@ -104,7 +104,7 @@ impl OpenForm<'_> {
         ablation::pass("form.keep_sure", &mut found, |found| self.keep_sure(own, found));
         let between = self.between(&own.within(&view), &found.values);
         ablation::pass("form.between", &mut found.values, |values| values.extend(between));
-        // Words of what is not sure enough are left over.
+        // Words of values that are not sure enough are left over.
         read.leaves_words |= found.values.len() < values;
         if let Some(all) = ablation::found("form.completes", self.completes(own, part)) {
             found.values = all;
@@ -127,10 +127,10 @@ impl OpenForm<'_> {
             |value: &SlotValue| self.has_other(value) && (value.recognizer.is_some() || self.is_called(own, value));
         let is_correction = self.may_correct(own) && !found.values.is_empty() && found.values.iter().all(replaces);
         if ablation::holds("form.corrects_known", is_correction) {
-            // "The 20th", where nothing is asked but whether all is right.
+            // "The 20th", if the question only asks whether everything is right.
             read.said.manner = Manner::Correct;
         }
-        // As sure as the least sure of its values.
+        // The confidence is that of the least sure value.
         let certain = found.values.iter().map(|value| value.confidence).fold(1.0, f32::min);
         read.confidence = certain * if read.leaves_words { LEAVES_WORDS } else { ANSWERED.score() };
         read.said.values.extend(found.values);
@@ -140,9 +140,9 @@ impl OpenForm<'_> {
         read
     }
 
-    /// What alignment with the exemplars and the recognizers find. `situation` is the part that may hold values.
+    /// The values by alignment with the exemplars and by the recognizers. `situation` is the part that may hold values.
     fn aligned(&self, situation: &Situation<'_>, read: &mut FormReading) -> Said {
-        // A correction is of what was said before, not of what is asked.
+        // A correction is about what was said before, not about what is asked.
         let nothing = Expected::default();
         let is_correction = read.said.manner == Manner::Correct;
         let expected = if is_correction { &nothing } else { situation.expected };
@@ -150,7 +150,7 @@ impl OpenForm<'_> {
         let reading = Reading::new(&situation, self.id);
         read.leaves_words = answered::leaves_words(&situation, &reading);
         let mut found = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
-        // What was asked may be one of many things that are said, as exemplars have them.
+        // The slot that was asked for may be one of many values in an answer that matches exemplars.
         let is_unspaced = is_unspaced_language(self.module.language());
         if (read.leaves_words || is_unspaced) && !is_correction && ablation::holds("form.read_unasked", true) {
             situation.expected = &nothing;
@@ -169,7 +169,7 @@ impl OpenForm<'_> {
         found
     }
 
-    /// "Nah" to a question answers that, and is no "no" to what nobody asked.
+    /// "Nah" answers the question; it is not a "no" for a slot that was not asked for.
     fn drop_replies(&self, situation: &Situation<'_>, found: &mut Said) {
         let reply = situation.analysis.reply;
         if self.asked.is_empty() || !matches!(reply.answer, YesNo::Affirmative | YesNo::Negative) {
@@ -181,8 +181,8 @@ impl OpenForm<'_> {
         });
     }
 
-    /// "Yup, fire away": who agrees to what was read out changes a value of any words only by its name, or behind a
-    /// "but".
+    /// "Yup, fire away": in an answer that agrees to what was read out, free text changes a value only after its slot's
+    /// name, or behind a "but".
     fn keep_agreed(&self, own: &Situation<'_>, found: &mut Said) {
         let agrees = self.corrects && own.analysis.reply.answer == YesNo::Affirmative;
         if agrees && own.analysis.acts.change().is_none() {
@@ -190,7 +190,7 @@ impl OpenForm<'_> {
         }
     }
 
-    /// Any words in place of a known value, which nothing leads to.
+    /// Free text in place of a known value, without words that lead to it.
     fn is_loose(&self, own: &Situation<'_>, value: &SlotValue) -> bool {
         let language = Language::or_english(self.module.language());
         let utterance = own.utterance();
@@ -203,8 +203,8 @@ impl OpenForm<'_> {
         value.recognizer.is_none() && self.has_other(value) && !is_led()
     }
 
-    /// "Add rice to the curry", where a curry is known: what is said before the item is one thing more of it, and the
-    /// item is no other one.
+    /// "Add rice to the curry", where a curry is known: the value before the item is added to that item, and the item
+    /// is not a new one.
     fn adds_to_known(&self, found: &Said) -> bool {
         let Some(head) = self.head().filter(|_| self.manner() == Manner::Add) else { return false };
         let path = &self.function.slot(head).path;
@@ -219,7 +219,7 @@ impl OpenForm<'_> {
             })
     }
 
-    /// One slot is corrected, or one more item named, by words that say which. True if so.
+    /// True if one slot is corrected, or one more item is named, by words that say which.
     fn corrects_one(&self, own: &Situation<'_>, part: Span, found: &Said, read: &mut FormReading) -> bool {
         let is_guess = |value: &SlotValue| value.recognizer.is_none() && value.confidence < EVEN;
         match read.said.manner {
@@ -246,7 +246,7 @@ impl OpenForm<'_> {
                 self.asked_slot().filter(|_| is_plain).is_some_and(|slot| self.fill(own, slot, part, read))
                     || found.values.is_empty() && self.corrects_beside(own, part, read)
             }
-            // "And a coke" names one more item, though no recognizer knows it.
+            // "And a coke" names one more item, even if no recognizer knows it.
             Manner::Add if found.values.iter().all(is_guess) => {
                 let list = self.head().or_else(|| self.only_texts());
                 list.is_some_and(|list| self.fill(own, list, part, read))
@@ -258,26 +258,26 @@ impl OpenForm<'_> {
         }
     }
 
-    /// Its slot was asked for, as an item of a list too.
+    /// True if its slot was asked for, also as part of an item of a list.
     pub(crate) fn is_asked(&self, value: &SlotValue) -> bool {
         let path = SlotPath::of_pointer(&value.pointer);
         self.asked.iter().any(|asked| SlotPath::of_pointer(asked) == path)
     }
 
-    /// Its slot, which takes one, has another value.
+    /// True if its slot takes one value and has a different one.
     pub(crate) fn has_other(&self, value: &SlotValue) -> bool {
         let takes_one = !SlotPath::of_pointer(&value.pointer).is_repeated();
         takes_one && self.form.at(&value.pointer).is_some_and(|known| known.value != value.value)
     }
 
-    /// Another value of a slot corrects what is known: nothing is asked but whether all is right, or the words deny
-    /// something first ("no, the 20th").
+    /// True if another value of a slot corrects the known one: the question only asks whether everything is right, or
+    /// the answer denies something first ("no, the 20th").
     fn may_correct(&self, own: &Situation<'_>) -> bool {
         let reply = own.analysis.reply;
         self.asked.is_empty() || reply.answer == YesNo::Negative && reply.rest.is_some()
     }
 
-    /// "The address is 21 Elm Court": words before the value name its slot, and no other that has one.
+    /// "The address is 21 Elm Court": the words before the value name its slot, and no other filled slot.
     fn is_called(&self, own: &Situation<'_>, value: &SlotValue) -> bool {
         let path = value.path();
         let names = |filled: &SlotValue, word: &str| {
@@ -294,7 +294,8 @@ impl OpenForm<'_> {
         })
     }
 
-    /// Any words fill what was asked; for another slot they must be plain, or stand between other values.
+    /// Keeps values that are sure enough. Any words fill the slot that was asked for. For another slot they must be
+    /// sure, or stand between other values.
     fn keep_sure(&self, own: &Situation<'_>, found: &mut Said) {
         let is_answer = !asked::is_no_value(own);
         let is_question = asked::is_polite_question(self.module.language(), own.utterance().text());
@@ -311,7 +312,7 @@ impl OpenForm<'_> {
                 return true;
             }
             match value.recognizer {
-                // What is known gives way to what is sure, or corrects it.
+                // A sure value replaces a known one; so does a correction.
                 Some(_) => is_correction || may_correct || value.confidence >= KNOWN.score() || !self.has_other(value),
                 None if (is_correction || may_correct && self.is_called(own, value)) && self.has_other(value) => {
                     value.confidence >= WORTH_KEEPING.score()
@@ -321,7 +322,8 @@ impl OpenForm<'_> {
         });
     }
 
-    /// The value that was asked for because its words may mean several, where the answer says which.
+    /// The value of the slot that was asked for again because its words were ambiguous, if the answer decides which is
+    /// meant.
     fn settled(&self, own: &Situation<'_>) -> Option<SlotValue> {
         let is_asked = |aside: &&Aside| !aside.readings.is_empty() && self.asked.contains(&aside.pointer);
         let aside = self.form.aside.iter().find(is_asked)?;
@@ -346,7 +348,7 @@ impl OpenForm<'_> {
         })
     }
 
-    /// Acts that say themselves which value is meant. True if one of them does.
+    /// Dialogue acts that say themselves which value is meant. True if there is one.
     fn read_acts(&self, own: &Situation<'_>, read: &mut FormReading) -> bool {
         let mut is_read = false;
         for one in self.acts() {
@@ -383,8 +385,8 @@ impl OpenForm<'_> {
         is_read
     }
 
-    /// "Morgan Rhys, and actually make it three": what stands before a change is the answer to what was asked, if that is
-    /// not filled yet.
+    /// "Morgan Rhys, and actually make it three": the words before a change answer the question, if the slot is still
+    /// empty.
     fn answered_before(&self, own: &Situation<'_>, read: &mut FormReading) {
         let cue = own.analysis.acts.change().map(|one| one.cue.start);
         let Some(cue) = ablation::found("form.answered_before", cue) else { return };
@@ -404,7 +406,7 @@ impl OpenForm<'_> {
         }
     }
 
-    /// "Not Rome, Lima": what is ruled out is known, and what is said beside it takes its place. True if so.
+    /// "Not Rome, Lima": a known value is ruled out, and the other value replaces it. True if so.
     fn replaced(&self, own: &Situation<'_>, read: &mut FormReading) -> bool {
         let utterance = own.utterance();
         let says = |word: &&Span| !reply::says_nothing(self.module.language(), &utterance.meant(**word));
@@ -430,7 +432,8 @@ impl OpenForm<'_> {
         })
     }
 
-    /// The part of the utterance that may hold values, where acts say what does not; `None` for all of it, or nothing.
+    /// The part of the utterance that may hold values, if dialogue acts exclude another part; `None` if all of it may,
+    /// or none.
     fn part(&self) -> Option<Span> {
         let portion = self.acts().find_map(|one| match one.kind {
             Kind::Portion { rest, .. } => Some(rest),
@@ -440,7 +443,7 @@ impl OpenForm<'_> {
         portion.or(self.acts.rest.filter(|_| is_led || self.corrects))
     }
 
-    /// Words that would pick one of several choices where none are offered: "the 20th" is a day.
+    /// Words that would pick one of several choices, although none are offered: "the 20th" is a day.
     fn unpicked(&self, own: &Situation<'_>) -> Option<Span> {
         if self.acts.rest.is_some() {
             return None;
@@ -451,7 +454,7 @@ impl OpenForm<'_> {
         })
     }
 
-    /// True if every value is one that a recognizer knows, in a place that has another one.
+    /// True if a recognizer knows every value and its slot has a different one.
     fn replaces(&self, found: &Said) -> bool {
         let is_filled = |value: &SlotValue| self.form.has(&SlotPath::of_pointer(&value.pointer));
         !found.values.is_empty() && found.values.iter().all(|value| value.recognizer.is_some() && is_filled(value))
@@ -466,8 +469,8 @@ impl OpenForm<'_> {
         !found.values.is_empty() && found.values.iter().all(names)
     }
 
-    /// What was asked for is filled before a value that is known is replaced ("31" to "and the other page?"), and by
-    /// what says nothing else.
+    /// An answer fills the slot that was asked for, before it replaces a known value ("31" to "and the other page?").
+    /// The same holds for an answer that says nothing else.
     fn keep_to_asked(&self, own: &Situation<'_>, values: &mut [SlotValue]) {
         let Some(asked) = self.asked_slot().filter(|_| !self.has_acts()) else { return };
         let slot_of = |value: &SlotValue| self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
@@ -492,7 +495,7 @@ impl OpenForm<'_> {
         }
     }
 
-    /// Values and faults in an array stand in the item that was asked about.
+    /// Values and invalid values in an array are put into the item that was asked about.
     fn put_where_asked(&self, said: &mut Said) {
         for aside in &mut said.invalid {
             let path = SlotPath::of_pointer(&aside.pointer);
@@ -504,9 +507,9 @@ impl OpenForm<'_> {
         }
     }
 
-    /// "Until the 9th", where it begins on 3 May: a day without its month, or of the week, is the first one after the
-    /// day that a slot before it has. Where another day is known already, or the end of what begins on it, a day without
-    /// its month is of that month.
+    /// "Until the 9th", where it begins on 3 May: a day without its month, or a day of the week, is the first one after
+    /// the day of an earlier slot. If another day of the slot is known already, or the end of a range that begins on
+    /// the day, a day without its month is in that month.
     fn relate_days(&self, own: &Situation<'_>, said: &mut Said) {
         let slot_of = |pointer: &str| self.function.slot_at(&SlotPath::of_pointer(pointer));
         let known: Vec<(SlotId, Date)> = self
@@ -525,7 +528,7 @@ impl OpenForm<'_> {
                 mentions.iter().filter(takes).find_map(|one| day_of(&one.value))
             };
             let after = |before: Date| {
-                // "Tomorrow" is another day of the month then, and another one of the week.
+                // "Tomorrow" would then be another day of the month and another day of the week.
                 let is_same = |later: &Date| later.day() == day.day() || later.weekday() == day.weekday();
                 from(before).filter(|later| *later > before && is_same(later))
             };
@@ -562,8 +565,8 @@ impl OpenForm<'_> {
         }
     }
 
-    /// "At 9 instead", where it was to be at 8 in the morning: an hour that may be of either half of the day is of the
-    /// half in which the hour lies that it takes the place of.
+    /// "At 9 instead", where 8 in the morning is known: an hour that may be in either half of the day is in the same
+    /// half as the hour that it replaces.
     fn relate_hours(&self, own: &Situation<'_>, said: &mut Said) {
         let is_late = |value: &Value| Some(value.as_str()?.parse::<Time>().ok()?.hour() >= NOON);
         said.invalid.retain(|aside| {
@@ -593,14 +596,14 @@ impl OpenForm<'_> {
         });
     }
 
-    /// One slot, filled with what the words at `span` say of it.
+    /// Fills one slot with what the words at `span` say about it.
     pub(crate) fn fill(&self, own: &Situation<'_>, slot: SlotId, span: Span, read: &mut FormReading) -> bool {
         let path = self.function.slot(slot).path.clone();
         let expected = Expected::of(self.id, &[slot]);
         let mut view = own.analysis.within(&Part { span, ..own.analysis.whole.clone() });
         let takes = |mention: &Mention| self.function.slot(slot).recognizers.contains(&mention.recognizer);
         if !view.mentions.iter().any(takes) {
-            // By themselves, words may say more: the hour of "make it 11".
+            // By themselves, words may have another meaning: the hour of "make it 11".
             let context = recognize::Context { now: own.analysis.now.clone() };
             view.mentions = own.knowledge.recognizers.recognize(&view.utterance, &context);
         }
@@ -617,7 +620,7 @@ impl OpenForm<'_> {
         is_found
     }
 
-    /// What a model server makes of it. That several functions may be meant is no act: the person says it again.
+    /// The acts of a model server's decision. A tie of several functions is not an act: the person says it again.
     pub(crate) fn acts_of(&self, decision: &Decision) -> Vec<Act> {
         if matches!(decision.outcome, Outcome::NoMatch) || decision.outcome.is_tie() {
             return Vec::new();
@@ -634,8 +637,9 @@ impl OpenForm<'_> {
     }
 }
 
-/// What words mean in the month of another day, if they say no more than the day of a month: `from` reads them from a day.
-/// Read again beside what they mean, such words are that day of another month.
+/// The day that words mean in the month of another day, if they only give a day of the month: `from` reads them
+/// starting from a day. To check that they give only a day, they are read again from the day beside the result: they
+/// must then mean the same day of another month.
 fn of_month(month: Date, day: Date, from: impl Fn(Date) -> Option<Date>) -> Option<Date> {
     let is_within = |one: &Date| one.first_of_month() == month.first_of_month() && one.day() == day.day();
     let of_side = |edge: Date, beside: fn(Date) -> Result<Date, jiff::Error>| {
@@ -646,7 +650,8 @@ fn of_month(month: Date, day: Date, from: impl Fn(Date) -> Option<Date>) -> Opti
     of_side(month.first_of_month(), Date::tomorrow).or_else(|| of_side(month.last_of_month(), Date::yesterday))
 }
 
-/// What words mean in the year of another day, if they say a month and its day and no year: `from` reads them from a day.
+/// The day that words mean in the year of another day, if they give a month and a day but no year: `from` reads them
+/// starting from a day.
 fn of_year(year: Date, day: Date, from: impl Fn(Date) -> Option<Date>) -> Option<Date> {
     let is_within = |one: &Date| one.year() == year.year() && (one.month(), one.day()) == (day.month(), day.day());
     let edges = [year.first_of_year(), year.last_of_year()];
@@ -658,7 +663,7 @@ fn day_of(value: &Value) -> Option<Date> {
     value.as_str()?.parse().ok().filter(|_| value.as_str().is_some_and(|text| text.len() == DAY))
 }
 
-/// True of words right between two values, as in an address without spaces.
+/// True of words right between two values, as in an address written without spaces.
 fn is_enclosed(span: Span, others: &[Span]) -> bool {
     others.iter().any(|other| other.end == span.start) && others.iter().any(|other| other.start == span.end)
 }

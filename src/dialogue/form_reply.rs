@@ -1,6 +1,6 @@
-//! An utterance beside an open form: an answer, a correction, a request of its own, or nothing that is understood.
+//! An utterance while a form is open: an answer, a correction, a separate request, or nothing that is understood.
 //!
-//! The form has the first claim on an utterance. Another function is opened only by what the form cannot explain.
+//! The form has the first claim on an utterance. Another function is opened only by words that the form cannot explain.
 
 use crate::{
     ablation,
@@ -25,14 +25,14 @@ use crate::{
 /// How sure it is that nothing was understood.
 const NOTHING: Certainty = Certainty::Even;
 
-/// What is said of the form, and what else is asked for.
+/// What is said about the form, and what else is asked for.
 struct Heard {
     reading: FormReading,
     others: Vec<Frame>,
     effect: Effect,
-    /// How sure that is, and what is read, 0 to 1.
+    /// The confidence of that and of the reading, 0 to 1.
     confidence: f32,
-    /// What is done to the form where no value was said.
+    /// What is done to the form if no value was said.
     silent: Option<Act>,
     weighed: Option<Weighed>,
 }
@@ -44,7 +44,7 @@ pub(crate) fn form_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interp
     if let Some(decision) = &dialogue.told.decision {
         let mut acts = open.acts_of(decision);
         for (act, frame) in acts.iter_mut().zip(&decision.frames) {
-            // What a model server proposes and the words hardly say is put to the person before it is called.
+            // If a model server proposes a call that the words hardly support, the person is asked before it is made.
             if let Act::Inform { function, said, .. } = act
                 && *function != open.id
             {
@@ -52,7 +52,7 @@ pub(crate) fn form_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interp
             }
         }
         if acts.is_empty() && heard.reading.said.brings_something() {
-            // Nothing usable came back, and the words do say something.
+            // Nothing usable came back, but the words do say something.
             acts.push(inform(open, heard.reading.said));
         }
         let notes = decision.notes.clone();
@@ -69,21 +69,20 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     let mut reading = open.read(&own);
     let settled = open.done_without_value(free);
     let is_told = reading.said.brings_something();
-    // What acts or a bare no say needs no weighing.
+    // An utterance of dialogue acts alone, or a bare no, needs no weighing.
     if open.is_settled_by_acts() || settled.is_some() && !is_told || open.declines(free.analysis.reply) && !is_told {
         let effect = if is_told { Effect::Tells } else { Effect::Nothing };
         let silent = settled.or_else(|| (!open.asked.is_empty() && open.passes(free)).then(|| open.leave()));
         return Heard { confidence: reading.confidence, reading, others: Vec::new(), effect, silent, weighed: None };
     }
     let mut elsewhere = open.elsewhere(free);
-    // Words that fit the form are said of it. Something else needs evidence of its own.
+    // Words that fit the form are about the form. Another request needs evidence of its own.
     if ablation::holds("reply.no_own_evidence", !elsewhere.frames.is_empty() && !elsewhere.has_own_evidence()) {
         elsewhere = Elsewhere::default();
     }
     let weighed = open.weigh(free, &reading, &elsewhere);
     let (mut effect, mut sure) = weighed.likeliest();
-    // Words that may be anything are no answer where they clearly ask for something else: a wrong value is worse than one
-    // question more.
+    // Free text is not an answer if it clearly asks for something else: a wrong value is worse than one more question.
     let is_plain = weighed.input.led == 0.0 && reading.said.values.iter().all(|value| value.recognizer.is_none());
     let is_other = effect == Effect::Tells && is_plain && elsewhere.sure() >= bars().otherwise;
     if ablation::holds("reply.clearly_elsewhere", is_other) {
@@ -93,7 +92,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     if effect == Effect::Tells && reading.said.values.iter().all(is_answer) && open.sounds_declined(free) {
         effect = Effect::Declines;
     }
-    // A change is put to the person once more, so that a wrong one costs little.
+    // The person is asked to confirm a change again, so a wrong one costs little.
     let changes = |value: &SlotValue| value.recognizer.is_some() && open.has_other(value);
     let is_change = is_told && reading.said.values.iter().all(changes);
     let is_change = open.asked.is_empty() && is_change && matches!(effect, Effect::Nothing | Effect::Declines);
@@ -103,7 +102,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     if !matches!(effect, Effect::Tells | Effect::Elsewhere) {
         reading.said.clear();
     }
-    // Any words are no surer a value than it is that the form is told something.
+    // A free-text value is at most as sure as it is that the form is meant.
     if effect == Effect::Tells {
         let texts = reading.said.values.iter_mut().filter(|value| value.recognizer.is_none());
         texts.for_each(|value| value.confidence = value.confidence.min(sure));
@@ -114,7 +113,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
 }
 
 impl Heard {
-    /// How sure the local reading is, 0 to 1. That nothing was understood is never sure.
+    /// The confidence of the local reading, 0 to 1. It is 0 if nothing was understood.
     fn confidence(&self, open: &OpenForm<'_>) -> f32 {
         let is_nothing = self.effect == Effect::Nothing && !open.has_acts();
         if is_nothing { 0.0 } else { self.confidence }
@@ -125,7 +124,7 @@ impl Heard {
         let mut notes: Vec<String> = self.weighed.iter().map(Weighed::note).collect();
         let beside = self.weighed;
         if effect == Effect::Elsewhere {
-            // What the form is told stands apart from what asks for something else.
+            // The values for the form are kept apart from the words that ask for something else.
             let is_answer = said.brings_something() && read >= ANSWERED.score() * CERTAIN.score();
             keep_apart(&mut said, &others, dialogue.situation.utterance().len());
             let own = (is_answer && said.brings_something()).then(|| inform(open, said));
@@ -153,7 +152,7 @@ fn inform(open: &OpenForm<'_>, said: Said) -> Act {
     Act::Inform { function: open.id, said, another: false }
 }
 
-/// Leaves the values that lie outside what asks for other functions; `length` is that of the utterance.
+/// Keeps the values outside the words that ask for other functions; `length` is that of the utterance.
 fn keep_apart(said: &mut Said, others: &[Frame], length: usize) {
     let is_apart = others.iter().all(|frame| frame.segment.len() < length);
     let is_beside = |span: Span| others.iter().all(|frame| !frame.segment.overlaps(span));

@@ -1,7 +1,7 @@
-//! What an utterance does to a conversation.
+//! The effect of an utterance on a conversation.
 //!
-//! It is read as the first of these that it may be: an act of the whole conversation (cancel, begin anew), the reply to
-//! the question that was asked, something said of the open form, a request of its own.
+//! It is read as the first of these that fits: an act on the whole conversation (cancel, start again), the reply to the
+//! question that was asked, an answer about the open form, or a separate request.
 
 use crate::{
     ablation,
@@ -47,18 +47,18 @@ pub(crate) fn interpret(dialogue: &Dialogue<'_>) -> Interpretation {
     found
 }
 
-/// Nothing but a courtesy that no function of the module is for.
+/// The courtesy that is the whole utterance, unless a function of the module is for it.
 fn courtesy(dialogue: &Dialogue<'_>) -> Option<Courtesy> {
     let teaches = |courtesy: &Courtesy| dialogue.situation.knowledge.vocabulary.teaches(*courtesy);
     dialogue.situation.analysis.acts.courtesy.filter(|courtesy| courtesy.is_no_value() && !teaches(courtesy))
 }
 
-/// Nothing but thanks, a greeting and the like, where something was asked.
+/// True if the utterance is only thanks, a greeting or the like, while something was asked.
 fn is_polite(dialogue: &Dialogue<'_>) -> bool {
     !dialogue.state.is_idle() && courtesy(dialogue).is_some()
 }
 
-/// What is said by a courtesy that wants an answer, whatever was asked: who needs time, an explanation or a person.
+/// The act of a courtesy that needs an answer whatever was asked: the person needs time, an explanation or a human.
 fn courtesy_act(dialogue: &Dialogue<'_>) -> Option<Act> {
     match courtesy(dialogue)? {
         Courtesy::Person => Some(Act::HandOver),
@@ -77,7 +77,7 @@ fn reply_to_offer(dialogue: &Dialogue<'_>) -> Option<Act> {
     }
 }
 
-/// The functions of which one is to be chosen.
+/// The functions from which one is to be chosen.
 fn offered(dialogue: &Dialogue<'_>) -> Vec<FunctionId> {
     let module = dialogue.module();
     match &dialogue.state.expects {
@@ -104,30 +104,30 @@ fn answer(dialogue: &Dialogue<'_>) -> Interpretation {
         (expects, Some(form)) => {
             ablation::found("refusal.refused_for", refused_for(dialogue, &form)).unwrap_or_else(|| {
                 let found = form_reply(dialogue, &form);
-                // It was refused before.
+                // The call was refused before.
                 if matches!(expects, Some(Expects::Change { .. })) { found.instead_of(&form) } else { found }
             })
         }
     }
 }
 
-/// An act of the whole conversation. What is said beside it is read without the form that it ends.
+/// An act on the whole conversation. The words beside it are read without the form that the act ends.
 fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
     let Dialogue { situation, state, .. } = dialogue;
-    // What a choice is cancelled of is no form.
+    // Cancelling a choice does not end a form.
     if state.is_idle() || matches!(state.expects, Some(Expects::Choice { .. })) {
         return None;
     }
     let analysis = situation.analysis;
     let expects_yes = matches!(state.expects, Some(Expects::Yes { .. }));
-    // "Yes, cancel it", where just that is put; "go on then".
+    // "Yes, cancel it", if exactly that was asked; "go on then".
     if expects_yes && dialogue.open_form().is_some_and(|open| consents(dialogue, &open)) {
         return None;
     }
     let agrees = expects_yes && analysis.reply.answer == YesNo::Affirmative;
     let of_conversation = |one: &Move| {
         let act = match one.kind {
-            // "Yes, cancel it", where something else is put: nobody knows which is meant.
+            // "Yes, cancel it", if something else was asked: it is not clear which is meant.
             Kind::Cancel if ablation::holds("interpret.agrees_to_cancel", agrees) => return None,
             Kind::Cancel => Act::Cancel,
             Kind::Restart => Act::Restart,
@@ -141,14 +141,14 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
     if analysis.acts.rest.is_none() {
         return Some(Interpretation::of(vec![act], confidence));
     }
-    // With values beside it, the values count.
+    // If there are values beside it, the values count.
     let mut found = asked_in(dialogue, analysis.rest.as_ref().filter(|_| act == Act::Cancel)?);
     found.acts.insert(0, act);
     found.confidence = found.confidence.max(confidence);
     Some(found)
 }
 
-/// No, nothing is to be changed after all.
+/// No change is wanted after all.
 fn changes_nothing(dialogue: &Dialogue<'_>) -> bool {
     let Analysis { acts, reply, .. } = dialogue.situation.analysis;
     let is_no = reply.is_bare_no();

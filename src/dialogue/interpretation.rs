@@ -1,4 +1,4 @@
-//! What an utterance does to a conversation, as a value, and what it is found from.
+//! The effect of an utterance on a conversation, as a value, and the input from which it is found.
 
 use crate::{
     conversation::{Act, Form, State},
@@ -19,11 +19,11 @@ use crate::{
 pub(crate) struct Dialogue<'a> {
     /// The utterance as one request, with what the open form waits for.
     pub situation: Situation<'a>,
-    /// The conversation before the utterance, but that the turn counts already.
+    /// The conversation before the utterance, except that the turn is counted already.
     pub state: &'a State,
     /// Functions that may be chosen; all if `None`.
     pub among: Option<&'a [FunctionId]>,
-    /// Candidates that are looked for at most.
+    /// The most candidates that are looked for.
     pub candidates: usize,
     pub assistance: Assistance,
     pub told: &'a Told,
@@ -33,7 +33,7 @@ pub(crate) struct Dialogue<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Assistance {
     Never,
-    /// Where the local reading is not sure.
+    /// If the local reading is not sure.
     InDoubt,
     Always,
 }
@@ -45,31 +45,33 @@ pub(crate) struct Told {
     pub decision: Option<Decision>,
 }
 
-/// What a model server should say of the utterance.
+/// A question to a model server about the utterance.
 pub(crate) enum Task {
-    /// What it says to this question, which wants a yes or a no.
+    /// How the utterance answers this yes-or-no question.
     Reply { question: String },
-    /// What it asks for, with which values. `part`: what is left of it beside an act that ends what was asked before.
+    /// What the utterance asks for, with which values. `part` is the rest of the utterance, beside an act that ends an
+    /// earlier request.
     Requests { part: Option<Box<Analysis>>, requests: Requests },
 }
 
-/// What an utterance does.
+/// The effect of an utterance.
 #[derive(Default)]
 pub(crate) struct Interpretation {
     pub acts: Vec<Act>,
-    /// The functions of which one is meant, where nothing says which; empty otherwise.
+    /// The functions among which the meant one is not clear; empty otherwise.
     pub tied: Vec<FunctionId>,
     /// Probability that this is right, 0 to 1.
     pub confidence: f32,
-    /// Probability that the functions which it opens are meant, whatever their values, 0 to 1.
+    /// Probability that the functions that it opens are meant, whatever their values, 0 to 1.
     pub meant: f32,
-    /// To be answered in [`Told`], for another interpretation; this one stands where no model server answers.
+    /// The question for a model server. Its answer goes into [`Told`] for another interpretation; without an answer,
+    /// this interpretation stands.
     pub task: Option<Task>,
-    /// The parts that each ask for something of their own, where they were looked for.
+    /// The parts that are separate requests, if they were looked for.
     pub requests: Option<Requests>,
-    /// What was weighed where it was read as a request of its own, likeliest first.
+    /// The alternatives for a separate request, likeliest first.
     pub alternatives: Vec<Alternative>,
-    /// What was weighed where it was read beside an open form.
+    /// The weighing for an utterance while a form is open.
     pub beside: Option<Weighed>,
     pub notes: Vec<String>,
 }
@@ -81,8 +83,8 @@ impl Interpretation {
 }
 
 impl Interpretation {
-    /// Leaves of it what opens a form, which is asked about before it is called: the utterance was not read whole, and
-    /// what was not read may take back or change what was.
+    /// Keeps only the acts that open a form, and marks them as doubtful, so that the person is asked before a call. The
+    /// utterance was not read whole, and the unread part may take back or change the rest.
     pub(crate) fn doubt(&mut self, module: &Module, before: &State) {
         let is_open = |id: FunctionId| before.forms.iter().any(|form| form.function == module.function(id).name);
         self.acts.retain_mut(|act| match act {
@@ -111,7 +113,7 @@ impl<'a> Dialogue<'a> {
         }
     }
 
-    /// Whether a model server is to be asked where the local reading is this sure.
+    /// Whether to ask a model server if the local reading is this sure.
     pub(crate) fn asks_at(&self, confidence: f32) -> bool {
         match self.assistance {
             Assistance::Never => false,
@@ -126,7 +128,7 @@ impl<'a> Dialogue<'a> {
         self.among.is_none_or(|among| among.contains(&id)).then(|| self.reading(id, form))
     }
 
-    /// The utterance as something that is said of this form.
+    /// The utterance as something that is said about this form.
     pub(crate) fn reading(&self, id: FunctionId, form: &'a Form) -> OpenForm<'a> {
         OpenForm {
             module: self.module(),

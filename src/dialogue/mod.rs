@@ -1,27 +1,27 @@
-//! What an utterance does to a conversation, and what is asked next. Pure: an analysed utterance and a state go in,
-//! acts and a question come out. Where a model server could say more, that is a `interpretation::Task`, as data.
+//! The effect of an utterance on a conversation, and what is asked next. Pure: an analysed utterance and a state go in,
+//! acts and a question come out. If a model server could say more, the result has an `interpretation::Task`, as data.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `interpret` | what an utterance does: an act of the whole conversation, or one of the next six |
-//! | `interpretation` | what it does, as a value, and what that is found from |
+//! | `interpret` | the effect of an utterance: an act on the whole conversation, or one of the next six |
+//! | `interpretation` | that effect as a value, and the input from which it is found |
 //! | `choice_reply` | the reply to "did you mean this or that?" |
 //! | `confirmation_reply` | the reply to "is that right?" |
 //! | `refusal` | a refusal of the open form with a request beside it |
-//! | `form_reply` | an utterance beside an open form: an answer, a correction, or a request of its own |
-//! | `beside` | what an utterance does to an open form, weighed by the decision model |
-//! | `follow_up` | an utterance after a call that only says what is to be another way: "and in Bergen?" |
-//! | `new_request` | an utterance that opens what it asks for |
+//! | `form_reply` | an utterance while a form is open: an answer, a correction, or a separate request |
+//! | `beside` | the effect of an utterance on an open form, weighed by the decision model |
+//! | `follow_up` | an utterance after a call that only changes values: "and in Bergen?" |
+//! | `new_request` | an utterance that opens the functions that it asks for |
 //! | `open_form` | the form that an utterance is read against |
-//! | `form_reading` | what an utterance says of a form |
-//! | `form_parts` | which slots the parts of an answer fill, where alignment alone does not say so |
-//! | `form_meaning` | what the words of an answer mean by what is known already |
-//! | `form_correction` | which slot is corrected, where the words do not say so |
+//! | `form_reading` | what an utterance says about a form |
+//! | `form_parts` | which slots the parts of an answer fill, if alignment alone does not show it |
+//! | `form_meaning` | what the words of an answer mean in view of what is known |
+//! | `form_correction` | which slot is corrected, if the words do not name it |
 //! | `form_decline` | what an answer without a value does to a form |
-//! | `slot_reference` | which slot or value somebody means by some words |
-//! | `next_step` | the answer that the state after the acts calls for |
-//! | `outcome` | what a turn comes to, in words |
-//! | `result` | what a call came to, as whoever made it tells |
+//! | `slot_reference` | which slot or value some words refer to |
+//! | `next_step` | the answer to a turn, by the state after its acts |
+//! | `outcome` | the result of a turn, in words |
+//! | `result` | the result of a call, as the caller reports it |
 //! | `question` | the words |
 
 pub(crate) mod beside;

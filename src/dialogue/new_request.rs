@@ -1,4 +1,4 @@
-//! An utterance that opens what it asks for.
+//! An utterance that opens the functions that it asks for.
 
 use crate::{
     ablation,
@@ -24,7 +24,7 @@ use crate::{
     text::{Span, Utterance, is_blank},
 };
 
-/// Earlier utterances that nobody made anything of, and that a form which opens is held against.
+/// How many earlier utterances that were not understood are read again for a form that opens.
 const UNHEARD: usize = 3;
 /// `situation` is the utterance, or the part of it that is a request; `open` are the forms that stay open.
 pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, open: &[Form]) -> Interpretation {
@@ -50,8 +50,8 @@ pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, op
     found
 }
 
-/// What the utterance asks for, as the words alone say. Slots of one function, said one after the other, may look like
-/// requests of their own: they are one if that loses no value.
+/// The utterance's requests, judged by the words alone. Values of one function that are said one after the other may
+/// look like separate requests: they are one request if that loses no value.
 fn decided(situation: &Situation<'_>) -> (Requests, Decision) {
     let requests = Requests::find(situation);
     let decision = local::decide(&situation.with(&requests));
@@ -66,7 +66,7 @@ fn decided(situation: &Situation<'_>) -> (Requests, Decision) {
     (requests, decision)
 }
 
-/// The acts that open a form for each request, with what was said of it before anybody knew that it is meant.
+/// The acts that open a form for each request, with what was said about its function before the request was known.
 fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decision, open: &[Form]) -> Vec<Act> {
     let (module, turn) = (dialogue.module(), dialogue.state.turn);
     let is_open = |id: FunctionId| open.iter().any(|form| form.function == module.function(id).name);
@@ -79,16 +79,16 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
             acts.extend(unheard.map(|said| Act::Inform { function, said, another: false }));
         }
         let mut whole = said(frame, turn, None);
-        // What a model server proposes and the words hardly say is put to the person before it is called.
+        // If a model server proposes a call that the words hardly support, the person is asked before it is made.
         let is_proposed =
             dialogue.told.decision.is_some() && !calibration::is_called(frame.confidence, situation.sure(function));
-        // Where only a value is in doubt, the function is meant: a denial is of the value.
+        // If only a value is in doubt, the function itself is meant: a no denies only the value.
         let is_meant = decision.alternatives.first().is_none_or(|best| best.right >= situation.sure(function));
         let is_confirmed = matches!(&decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
         whole.is_doubtful = is_proposed || is_confirmed && !(is_meant && frame.in_doubt().next().is_some());
         if matches!(&decision.outcome, Outcome::Ask(_)) && !is_unspaced_language(module.language()) {
-            // Something has to be asked anyway, and a wrong value stays. What the call needs is put to the person with
-            // it.
+            // A question is needed anyway, and a wrong value would stay. Values that the call needs are put to the
+            // person with the question.
             let definition = module.function(function);
             let is_required =
                 |value: &SlotValue| definition.slot_of(&value.pointer).is_some_and(|id| definition.slot(id).required);
@@ -105,7 +105,7 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
     acts
 }
 
-/// What the person said of this function before anybody knew that it is meant: "hello, I'm Jane".
+/// What the person said about this function before the request was known: "hello, I'm Jane".
 fn unheard(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Said> {
     let turn = dialogue.state.turn;
     let mut all = Said { turn, ..Said::default() };
@@ -113,7 +113,7 @@ fn unheard(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Said> {
         let Some(found) = said_before(dialogue, &line.text, function) else { continue };
         let is_sure = |value: &SlotValue| value.confidence >= CERTAIN.score() && !value.pointer.contains("/0");
         for value in found.values.into_iter().filter(is_sure) {
-            // The latest word counts.
+            // The latest value counts.
             if all.values.iter().all(|later| later.pointer != value.pointer) {
                 all.values.push(value);
             }
@@ -122,7 +122,7 @@ fn unheard(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Said> {
     (!all.values.is_empty()).then_some(all)
 }
 
-/// What an earlier utterance says of this function: recognized and aligned, without a look at others.
+/// What an earlier utterance says about this function: recognized and aligned, without considering other functions.
 pub(crate) fn said_before(dialogue: &Dialogue<'_>, text: &str, function: FunctionId) -> Option<Said> {
     if is_blank(text) {
         return None;
@@ -140,7 +140,7 @@ pub(crate) fn said_before(dialogue: &Dialogue<'_>, text: &str, function: Functio
     };
     let (frame, _) = Reading::new(&earlier, function).judged(&earlier, 1.0);
     let mut found = said(&frame, dialogue.state.turn, None);
-    // No utterance is at hand that spans could point into.
+    // The spans would point into an utterance that is no longer there.
     found.values.iter_mut().chain(&mut found.excluded).for_each(|value| value.span = None);
     Some(found)
 }
@@ -150,7 +150,7 @@ fn is_one_function(frames: &[Frame]) -> bool {
     matches!(frames, [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|frame| frame.function == first.function))
 }
 
-/// Different values that were said, by slot, without words in place of what a recognizer should know.
+/// The number of different values that were said, by slot, without free text where a recognizer should know the value.
 fn values_of(module: &Module, frames: &[Frame]) -> usize {
     let mut values: Vec<(SlotPath, &str)> = Vec::new();
     for frame in frames {
@@ -167,7 +167,7 @@ fn values_of(module: &Module, frames: &[Frame]) -> usize {
     values.len()
 }
 
-/// "Three burgers, one of them with bacon": what is said of the one, apart from what is said of all.
+/// "Three burgers, one of them with bacon": what is said about the one, apart from what is said about all.
 fn portion(said: &mut Said, situation: &Situation<'_>) -> Option<Said> {
     let utterance = situation.utterance();
     let (count, rest) = situation.analysis.acts.moves.iter().find_map(|one| match one.kind {

@@ -1,4 +1,4 @@
-//! The answer that a conversation calls for after a turn's acts.
+//! The answer of a conversation after a turn's acts.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 
@@ -25,28 +25,28 @@ use crate::{
     text::Span,
 };
 
-/// Utterances in a row that help nothing, after which a person is offered: the third, the sixth ...
+/// After this many useless utterances in a row a human is offered: after the third, the sixth ...
 const OFFER: u32 = 3;
-/// Times in a row that the same is said in the same words.
+/// How many times in a row a text is said in the same words.
 const SAME_WORDS: u32 = 2;
 
-/// What a turn of a conversation is answered with.
+/// The answer to a turn of a conversation.
 pub(crate) struct Answer {
     pub outcome: Outcome,
-    /// What is asked next beside a call or a cancellation.
+    /// The question that follows a call or a cancellation.
     pub pending: Option<Question>,
-    /// What is said where no function is meant.
+    /// The remark if no function is meant.
     pub remark: Option<String>,
-    /// The forms as they are now, those that are called first.
+    /// The forms as they are now; those that are called come first.
     pub frames: Vec<Frame>,
     pub notes: Vec<String>,
     /// The forms of the calls, in their order.
     pub called: Vec<Form>,
-    /// The remark tells what was done before.
+    /// The remark reports what was done before.
     pub is_answered: bool,
 }
 
-/// What is known where the next step is looked for.
+/// What is known when the next step is looked for.
 pub(crate) struct Turning<'a> {
     pub knowledge: &'a Knowledge,
     /// BCP 47 tag of the language that the request wants.
@@ -54,24 +54,24 @@ pub(crate) struct Turning<'a> {
     pub manners: Manners,
     pub now: &'a jiff::Zoned,
     pub utterance: &'a str,
-    /// What the utterance does beside giving values.
+    /// What the utterance does besides giving values.
     pub moves: &'a Moves,
     /// The state before the acts.
     pub before: &'a State,
-    /// What they did.
+    /// What the acts did.
     pub applied: &'a Applied,
-    /// Functions of which one was meant, where nothing says which.
+    /// The functions among which the meant one is not clear.
     pub tied: &'a [FunctionId],
 }
 
-/// What the turn comes to, while it is found out.
+/// The result of the turn, as far as it is known.
 #[derive(Default)]
 struct Ending {
     /// The forms that are called, with their calls.
     called: Vec<(Form, Call)>,
     question: Option<Question>,
     handed_off: Option<(FunctionId, String, String)>,
-    /// What was done already is told, since nothing else is to be done.
+    /// The answer reports what was already done, since there is nothing else to do.
     tells_done: bool,
 }
 
@@ -84,7 +84,7 @@ impl Turning<'_> {
         Voice::new(self.module(), self.language)
     }
 
-    /// Brings `state`, which the acts have changed, to where the person has the word again.
+    /// Moves `state`, which the acts have changed, to the next point where the person is to speak.
     pub(crate) fn next_step(&self, state: &mut State) -> Answer {
         let Self { before, applied, .. } = self;
         let module = self.module();
@@ -144,7 +144,7 @@ impl Turning<'_> {
         Answer { outcome, pending, remark, is_answered, frames, notes, called }
     }
 
-    /// A person takes over who was asked for. What is open stays, but for a yes that is waited for.
+    /// The person asked for a human, who takes over. What is open stays open, except that no yes is waited for.
     fn handed_over(&self, state: &mut State) -> Answer {
         state.expects.clone_from(&self.before.expects);
         state.withdraw_consent();
@@ -167,8 +167,8 @@ impl Turning<'_> {
         }
     }
 
-    /// How many utterances in a row helped nothing, this one included, after `before` of them. What is polite or waits
-    /// does not count.
+    /// How many utterances in a row were useless, including this one, after `before` of them. Courtesies and requests
+    /// to wait do not count.
     fn helpless(&self, before: u32) -> u32 {
         let is_new_choice = !self.tied.is_empty() && !matches!(self.before.expects, Some(Expects::Choice { .. }));
         match self.moves.courtesy {
@@ -178,7 +178,7 @@ impl Turning<'_> {
         }
     }
 
-    /// Nothing was understood, or the person did not understand.
+    /// True if the utterance was not understood, or the person did not understand the question.
     fn is_helpless(&self) -> bool {
         let is_courtesy = self.moves.courtesy.is_some_and(Courtesy::is_no_value);
         let is_lost = self.moves.courtesy.is_some_and(Courtesy::is_helpless);
@@ -189,12 +189,12 @@ impl Turning<'_> {
         }
     }
 
-    /// Whether it is time to offer a person.
+    /// Whether it is time to offer a human.
     fn offers_person(&self, state: &State) -> bool {
         self.is_helpless() && state.helpless > 0 && state.helpless.is_multiple_of(OFFER)
     }
 
-    /// What is said where no function is meant.
+    /// The remark if no function is meant.
     fn remark(&self, state: &mut State) -> String {
         let voice = self.voice();
         if self.offers_person(state) {
@@ -205,8 +205,8 @@ impl Turning<'_> {
         self.in_other_words(state, text, false)
     }
 
-    /// The text, or another one where the person would read it for the third time in a row, or a long one for the second
-    /// time. Who asks to hear it again hears it.
+    /// The text, or another one if the person would read it for the third time in a row, or a long text for the second
+    /// time. A person who asks to hear it again hears it unchanged.
     fn in_other_words(&self, state: &mut State, text: String, is_question: bool) -> String {
         #[expect(clippy::cast_possible_truncation, reason = "a number that stands for a text may be any")]
         let number = |text: &str| BuildHasherDefault::<FxHasher>::default().hash_one(text) as u32;
@@ -229,7 +229,7 @@ impl Turning<'_> {
         Some(self.voice().done_already(self.module().function_named(&last.function)?, &known.arguments))
     }
 
-    /// These functions with what was known of them.
+    /// These functions with the values that were known before.
     fn given_up(&self, functions: &[FunctionId]) -> Vec<(FunctionId, Map<String, Value>)> {
         functions.iter().map(|id| (*id, self.known(self.before, *id))).collect()
     }
@@ -242,7 +242,7 @@ impl Turning<'_> {
         known.map(|completed| completed.arguments).unwrap_or_default()
     }
 
-    /// Which of several functions was meant is asked, for some time.
+    /// Asks which of several functions was meant, a limited number of times.
     fn choice(&self, state: &mut State) -> Ending {
         let module = self.module();
         let (utterance, tries) = match &self.before.expects {
@@ -264,7 +264,7 @@ impl Turning<'_> {
         Ending { question: Some(question), ..Ending::default() }
     }
 
-    /// Calls what is complete, and asks for the rest.
+    /// Calls complete forms, and asks about the rest.
     fn ended(&self, state: &mut State) -> Ending {
         let (module, applied) = (self.module(), self.applied);
         let mut ending = Ending::default();
@@ -278,7 +278,7 @@ impl Turning<'_> {
                 Next::Call(calls) => {
                     let places: Vec<usize> = calls.iter().map(|(place, _)| *place).collect();
                     for (at, (place, call)) in calls.into_iter().enumerate().rev() {
-                        // Those that are called after it are gone already.
+                        // The forms of later calls are removed already.
                         let gone = places[at + 1..].iter().filter(|other| **other < place).count();
                         if let Some(form) = state.finish(place - gone, End::Called) {
                             ending.called.insert(0, (form, call));
@@ -289,7 +289,7 @@ impl Turning<'_> {
                     ending.question = self.ask(state, place, pending, false);
                     return ending;
                 }
-                // Nobody has to take over what would only repeat what was done.
+                // A human need not take over a form that would only repeat what was done.
                 Next::HandOff(place, _) if self.repeats_done(state, place) => {
                     state.forms.remove(place);
                     ending.tells_done = true;
@@ -300,14 +300,14 @@ impl Turning<'_> {
                     if state.finish(place, End::HandedOff).is_none() {
                         return ending;
                     }
-                    // Beside a call, the rest goes on.
+                    // After a call, the other forms go on.
                     if ending.called.is_empty() {
                         ending.handed_off = Some((function, pending.key(), self.voice().hand_off(function, slots)));
                         return ending;
                     }
                 }
                 Next::Ask(place, pending) => {
-                    // What goes on after a call was not asked in vain.
+                    // A question that follows a call was not asked in vain before.
                     let counts = ending.called.is_empty() && applied.cancelled.is_empty() && !applied.is_repeat;
                     ending.question = self.ask(state, place, pending, counts);
                     return ending;
@@ -316,7 +316,7 @@ impl Turning<'_> {
         }
     }
 
-    /// The form at `place` would only repeat what was called last.
+    /// True if the form at `place` would only repeat the last call.
     fn repeats_done(&self, state: &State, place: usize) -> bool {
         let verdict = verdict_on(&state.forms[place], state, self.module(), &self.knowledge.validator);
         verdict == Verdict::AskWithDone
@@ -326,7 +326,7 @@ impl Turning<'_> {
     fn ask(&self, state: &mut State, place: usize, pending: Pending, counts: bool) -> Option<Question> {
         let (module, applied, voice) = (self.module(), self.applied, self.voice());
         let [id] = *pending.functions() else { return None };
-        // What is asked about is what is filled next.
+        // The form that is asked about is filled next.
         let is_repeat = self.repeats_done(state, place);
         let mut form = state.forms.remove(place);
         let key = pending.key();
@@ -335,14 +335,14 @@ impl Turning<'_> {
         let is_confirmation = matches!(pending, Pending::Confirm { .. });
         let has_own_lead =
             is_optional || is_confirmation || matches!(pending, Pending::Rule { .. } | Pending::Change { .. });
-        // Nor was it in vain where something else was said and done.
+        // The earlier question was not in vain either, if something else was said and done.
         let repeated = if !counts || is_optional { 0 } else { tries };
         state.expects = pending.expects(module);
         let mut question = voice.question(&self.knowledge.validator, &form, pending, repeated);
         if let (true, Some(last)) = (is_confirmation && is_repeat, &state.last_call) {
             question.text = voice.repeat(&self.knowledge.validator, id, (last, &form));
         }
-        // A long question is read out once: nothing in it has changed.
+        // A long question is read out once, since nothing in it has changed.
         let is_put_again = tries > 0 && (!applied.is_understood || applied.is_polite) && !applied.is_repeat;
         if is_put_again && question.text.chars().count() > LONG {
             question.text = voice.shortened(&question.text, true);
@@ -350,7 +350,7 @@ impl Turning<'_> {
         if matches!(question.about, Pending::Missing { .. }) {
             self.acknowledge((id, state.turn), &form, &mut question);
         }
-        // What is asked in the same words again says why.
+        // A question that is repeated in the same words says why.
         let is_lost = tries > 0 && !applied.is_understood && has_own_lead;
         let not_understood = || is_lost.then(|| voice.not_understood(state.helpless));
         let lead = if applied.is_restarted { Some(voice.restarted()) } else { not_understood() };
@@ -361,7 +361,7 @@ impl Turning<'_> {
         }
         form.confirmation = match form.confirmation {
             _ if is_confirmation => Confirmation::Asked,
-            // A yes that led to no call at once is none later.
+            // A yes that did not lead to a call at once does not count later.
             Confirmation::Given => Confirmation::Open,
             other => other,
         };
@@ -371,7 +371,7 @@ impl Turning<'_> {
 }
 
 impl Turning<'_> {
-    /// Says first what the person has corrected, since the question does not read it out.
+    /// First confirms what the person has corrected, since the question does not read it out.
     fn acknowledge(&self, (id, turn): (FunctionId, u32), form: &Form, question: &mut Question) {
         let is_same = |before: &&Form| before.function == form.function && before.opened == form.opened;
         let before = self.before.forms.iter().find(is_same).map_or(&[][..], |before| before.slots.as_slice());
@@ -389,8 +389,8 @@ impl Turning<'_> {
         }
     }
 
-    /// The question behind `lead`; else behind the word to a courtesy, if that is all that was said. A person who is lost
-    /// reads what it is for, and is then offered a person.
+    /// The question behind `lead`, or behind the reply to a courtesy if that is all that was said. A person who does
+    /// not understand first reads what the question is for, and is then offered a human.
     fn led(&self, state: &mut State, question: Question, lead: Option<String>) -> Question {
         let voice = self.voice();
         if self.offers_person(state) {
@@ -410,7 +410,7 @@ impl Turning<'_> {
     }
 }
 
-/// What was answered, as later turns and model servers see it.
+/// Stores the answer for later turns and for model servers.
 fn remember(
     module: &Module,
     state: &mut State,
@@ -449,7 +449,7 @@ fn remember(
     }
 }
 
-/// The forms as frames: what is called, then what is being filled, then what waits.
+/// The forms as frames: first the called ones, then the one that is being filled, then the waiting ones.
 fn frames(knowledge: &Knowledge, called: &[(Form, Call)], state: &State) -> Vec<Frame> {
     let called = called.iter().filter_map(|(form, call)| {
         let mut frame = frame(knowledge, form, state.turn)?;
@@ -467,7 +467,7 @@ fn frames(knowledge: &Knowledge, called: &[(Form, Call)], state: &State) -> Vec<
     called.chain(open).collect()
 }
 
-/// A form as it is; `turn` is the one that is being answered.
+/// A form as a frame; `turn` is the turn that is being answered.
 pub(crate) fn frame(knowledge: &Knowledge, form: &Form, turn: u32) -> Option<Frame> {
     let module = &knowledge.module;
     let function = module.function_named(&form.function)?;

@@ -1,4 +1,4 @@
-//! A form that an utterance is read against, and what a decision says of it.
+//! A form that an utterance is read against, and what a decision says about it.
 
 use crate::{
     call::{SlotValue, Source, ViolationKind},
@@ -13,14 +13,14 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// How sure a value is that answers what was asked, all words accounted for.
+/// How sure a value is if it answers the question and all words are accounted for.
 pub(crate) const ANSWERED: Certainty = Certainty::Evident;
-/// How sure words must be that fill a slot which was not asked for, where the reader does not know the language.
+/// How sure words must be to fill a slot that was not asked for, if the reader does not know the language.
 pub(crate) const PLAIN: Certainty = Certainty::Usual;
-/// How sure they must be where the person is asked about them anyway: a form opens with a question, or they correct
-/// what is known. A wrong value stays, so that less is none.
+/// How sure they must be if the person is asked about them anyway: a form opens with a question, or they correct a
+/// known value. A wrong value stays, so a less sure one is dropped.
 pub(crate) const WORTH_KEEPING: Certainty = Certainty::Possible;
-/// How well a recognizer must know what nobody else claims.
+/// How sure a recognizer must be of a value that was not used otherwise.
 pub(crate) const KNOWN: Certainty = Certainty::Sure;
 
 /// The form that an utterance is read against.
@@ -34,7 +34,7 @@ pub(crate) struct OpenForm<'a> {
     pub asked: &'a [String],
     pub state: &'a State,
     pub acts: &'a Moves,
-    /// It answers a question whether all is right: what it says, it corrects.
+    /// It answers a question whether everything is right: values in the answer are corrections.
     pub corrects: bool,
 }
 
@@ -51,7 +51,7 @@ impl OpenForm<'_> {
         self.acts().next().is_some()
     }
 
-    /// What the words do is plain without their values: "skip that".
+    /// True if the effect of the words is plain without their values: "skip that".
     pub(crate) fn is_settled_by_acts(&self) -> bool {
         self.acts.rest.is_none() && self.has_acts()
     }
@@ -68,7 +68,7 @@ impl OpenForm<'_> {
         manner
     }
 
-    /// What these words say of a slot: the value that a recognizer found, else the words themselves.
+    /// The value that these words give for a slot: the one that a recognizer found, else the words themselves.
     pub(crate) fn value_of(
         &self,
         slot: &Slot,
@@ -92,7 +92,7 @@ impl OpenForm<'_> {
         }
     }
 
-    /// Says something of the form that is not known of it.
+    /// True if it says something about the form that is not known yet.
     pub(crate) fn is_changed_by(&self, said: &Said) -> bool {
         let is_known = |value: &SlotValue| self.form.of_slot(&value.path()).any(|known| known.value == value.value);
         let is_other = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.removed.is_empty();
@@ -113,7 +113,7 @@ impl OpenForm<'_> {
     }
 }
 
-/// What a frame of this turn says. Of a value that was said in an earlier turn the form knows better, if it has one.
+/// What a frame of this turn says. A value from an earlier turn is left out if the form has one for the same slot.
 pub(crate) fn said(frame: &Frame, turn: u32, form: Option<&Form>) -> Said {
     let is_known = |path: &SlotPath| form.is_some_and(|form| form.has(path));
     let is_new = |value: &&SlotValue| match value.from {

@@ -1,13 +1,13 @@
-//! What a turn comes to, in words.
+//! The result of a turn, in words.
 
 use crate::{call::Call, conversation::Pending, module::FunctionId};
 
-/// No valid call is an outcome too; an error is a failure of ours or of the model server.
+/// "No valid call" is an outcome too; an error is a failure of Uptake or of the model server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Valid and complete; never empty.
     Call(Vec<Call>),
-    /// Called by us: `text` says what came of it, and asks on where something else is open.
+    /// Called by Uptake: `text` reports the result, and asks the next question if something else is open.
     Done {
         text: String,
         calls: Vec<Call>,
@@ -15,33 +15,33 @@ pub enum Outcome {
     Ask(Question),
     /// Out of scope.
     NoMatch,
-    /// The person took it back; `text` says so, and asks on where something else is open.
+    /// The person took it back; `text` says so, and asks the next question if something else is open.
     Cancelled {
         text: String,
         functions: Vec<FunctionId>,
     },
-    /// A person should take over.
+    /// A human should take over.
     Handoff {
         text: String,
         reason: HandoffReason,
-        /// The function that is open, or was; `None` if none is.
+        /// The function of the form that is open or was; `None` if there is none.
         function: Option<FunctionId>,
         /// What was asked.
         path: String,
     },
 }
 
-/// Why a person should take over.
+/// Why a human should take over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandoffReason {
-    /// The person asked for one. What is open stays open.
+    /// The person asked for a human. What is open stays open.
     Asked,
-    /// The same was asked too often in vain. Its form is closed.
+    /// The same question was asked too often in vain. Its form is closed.
     Tries,
 }
 
 impl HandoffReason {
-    /// As `uptake.handoff` spells it.
+    /// The name in `uptake.handoff`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl HandoffReason {
 }
 
 impl Outcome {
-    /// As `uptake.outcome` spells it.
+    /// The name in `uptake.outcome`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Outcome {
     }
 }
 
-/// What we ask, and why.
+/// A question to the person, and its reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     pub text: String,

@@ -1,7 +1,7 @@
 //! A refusal of the open form with a request beside it: "don't restart it, scale it to 3".
 //!
-//! The refusal and the request that stands beside it are read apart. The form is ended for good,
-//! so that no later yes calls it.
+//! The refusal and the request beside it are read separately. The form is ended for good, so that a later yes cannot
+//! call it.
 
 use crate::{
     conversation::{Act, Expects},
@@ -14,8 +14,8 @@ use crate::{
     recognize::{Negation, NegationKind, reply::YesNo},
 };
 
-/// The end of the form and what is asked for instead; `None` where the utterance does not say both. Where something was
-/// put to the person, whatever they do not want done is that.
+/// The end of the form and the other request; `None` if the utterance does not contain both. If the person was asked
+/// about something, the refusal is about that.
 pub(crate) fn refused_for(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Option<Interpretation> {
     let Dialogue { situation, state, .. } = dialogue;
     let is_put = matches!(state.expects, Some(Expects::Yes { .. } | Expects::Change { .. }));
@@ -33,7 +33,7 @@ pub(crate) fn refused_for(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Optio
     found.asks_beside(open).then(|| found.in_place_of(open))
 }
 
-/// What a part asks for by itself. The open form is none of those that stay open.
+/// What a part asks for by itself. The open form is not among the forms that stay open.
 pub(crate) fn asked_in(dialogue: &Dialogue<'_>, part: &Part) -> Interpretation {
     let Dialogue { situation, state, .. } = dialogue;
     let nothing = Expected::default();
@@ -48,12 +48,12 @@ pub(crate) fn asked_in(dialogue: &Dialogue<'_>, part: &Part) -> Interpretation {
 }
 
 impl Interpretation {
-    /// It asks for something else than the open form.
+    /// True if it asks for something other than the open form.
     pub(crate) fn asks_beside(&self, open: &OpenForm<'_>) -> bool {
         self.acts.iter().any(|act| matches!(act, Act::Inform { function, .. } if *function != open.id))
     }
 
-    /// It says something of the open form that is not known of it.
+    /// True if it says something about the open form that is not known yet.
     pub(crate) fn changes(&self, open: &OpenForm<'_>) -> bool {
         self.acts.iter().any(|act| match act {
             Act::Inform { function, said, .. } => *function == open.id && open.is_changed_by(said),
@@ -61,7 +61,7 @@ impl Interpretation {
         })
     }
 
-    /// The form is refused: what else is asked for ends it for good, and goes its own way.
+    /// The form is refused: another request ends it for good and is handled by itself.
     pub(crate) fn in_place_of(mut self, open: &OpenForm<'_>) -> Self {
         if self.asks_beside(open) {
             self.acts.retain(|act| !matches!(act, Act::Inform { function, .. } if *function == open.id));
@@ -70,7 +70,7 @@ impl Interpretation {
         self
     }
 
-    /// The same, unless something of the form is to be another way: then that was refused, and not the form.
+    /// The same, unless a value of the form is to be changed: then that value was refused, and not the form.
     pub(crate) fn instead_of(self, open: &OpenForm<'_>) -> Self {
         if self.changes(open) { self } else { self.in_place_of(open) }
     }

@@ -1,15 +1,15 @@
-//! What a call came to, as whoever made it tells.
+//! The result of a call, as the caller reports it.
 //!
-//! Results have no schema: a text, JSON, or what the Model Context Protocol wraps around either. What tells of a
-//! failure is read from the marks that tools and the libraries around them use.
+//! Results have no schema: a text, JSON, or what the Model Context Protocol wraps around either. Failures are
+//! recognized by the marks that tools and the libraries around them use.
 
 use serde_json::{Map, Value};
 
 use crate::{llm::written::lenient, text::foreign::lines};
 
-/// Members that say why something failed, the better ones first.
+/// Members that give the reason of a failure, in order of preference.
 const REASONS: [&str; 6] = ["message", "detail", "reason", "error", "description", "title"];
-/// How texts of failures begin, in lower case.
+/// The beginnings of failure texts, in lower case.
 const FAILED: [&str; 13] = [
     "error:",
     "error executing",
@@ -29,51 +29,51 @@ const FAILED: [&str; 13] = [
 /// Members and texts that say only that something was done, in lower case.
 const DONE: [&str; 10] =
     ["ok", "okay", "done", "success", "succeeded", "successful", "completed", "complete", "true", "accepted"];
-/// Members that say so, or that say nothing of what was found.
+/// Members that say so, or that say nothing about what was found.
 const MARKS: [&str; 8] = ["ok", "success", "successful", "succeeded", "done", "status", "result", "code"];
-/// Who refuses a call, what is refused, and how, as texts say it in lower case.
+/// Words for who refuses a call, for the refusal, and for what is refused, as lower-case texts have them.
 const PERSONS: [&str; 6] = ["user", "human", "person", "operator", "reviewer", "customer"];
 const REFUSED: [&str; 9] =
     ["rejected", "denied", "declined", "refused", "disapproved", "cancelled", "canceled", "vetoed", "aborted"];
 const CALLS: [&str; 6] = ["tool", "function", "call", "action", "execution", "request"];
 const UNWANTED: [&str; 5] = ["doesn't want", "does not want", "did not approve", "didn't approve", "chose not to"];
-/// Words of a text in which a refusal is looked for.
+/// How many words of a text are searched for a refusal.
 const REFUSAL_WORDS: usize = 14;
 
-/// What a call came to, as far as that changes what is said of it.
+/// The kind of result of a call, as far as the reply depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Came {
-    /// A person, or the client for them, let nothing be done.
+    /// A person, or the client for them, did not allow the call.
     Refused,
-    /// Why, as far as it is told.
+    /// It failed; the reason, if one is given.
     Failed(String),
-    /// It was done, and nothing else is told.
+    /// It was done, and nothing else is reported.
     Done,
     /// It found nothing.
     Nothing,
-    /// There is something to tell.
+    /// There is something to report.
     Told,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CallResult {
     /// The function's name, if it is known.
     pub function: Option<String>,
-    /// What it was called with.
+    /// The arguments of the call.
     pub arguments: Map<String, Value>,
-    /// As the client tells it.
+    /// The result as the client reports it.
     pub text: String,
 }
 
 impl CallResult {
-    /// The result without what is wrapped around it: JSON as it is, anything else as a text.
+    /// The result without its wrapping: JSON as it is, anything else as a text.
     #[must_use]
     pub fn value(&self) -> Value {
         unwrapped(parsed(&self.text))
     }
 
-    /// Why it failed, as far as it says; `None` if it did not.
+    /// The reason of a failure, if one is given; `None` if it did not fail.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let whole = parsed(&self.text);
@@ -82,7 +82,7 @@ impl CallResult {
         if is_marked { Some(reason(&value)) } else { failure(&value) }
     }
 
-    /// What it came to.
+    /// The kind of result.
     pub(crate) fn came(&self) -> Came {
         let value = bare(self.value());
         let failure = self.failure();
@@ -96,14 +96,14 @@ impl CallResult {
         }
     }
 
-    /// True if a person, or the client for them, let nothing be done.
+    /// True if a person, or the client for them, did not allow the call.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         self.came() == Came::Refused
     }
 }
 
-/// True of a text that tells of a veto: "User rejected the tool call", "Tool call execution denied."
+/// True of a text about a veto: "User rejected the tool call", "Tool call execution denied."
 fn is_refusal(text: &str) -> bool {
     let text = text.to_lowercase().replace('’', "'");
     let is_end = |c: char| c.is_whitespace() || ",.;:!`\"()".contains(c);
@@ -123,7 +123,7 @@ fn is_refusal(text: &str) -> bool {
         || unwanted && is_about_call
 }
 
-/// True of what says only that it was done: "ok", `{"success": true}`.
+/// True of a result that says only that it was done: "ok", `{"success": true}`.
 fn is_only_done(value: &Value) -> bool {
     match value {
         Value::Bool(true) => true,
@@ -136,12 +136,12 @@ fn is_only_done(value: &Value) -> bool {
     }
 }
 
-/// True of 0, and of what HTTP calls a success.
+/// True of 0 and of HTTP's success codes.
 fn is_good_status(code: u64) -> bool {
     code == 0 || (200..300).contains(&code)
 }
 
-/// True of what has nothing in it: `[]`, `{"alerts": []}`.
+/// True of an empty result: `[]`, `{"alerts": []}`.
 fn is_nothing(value: &Value) -> bool {
     let is_empty = |value: &Value| match value {
         Value::Null => true,
@@ -164,14 +164,14 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// JSON, or what Python prints of the same; anything else is a text.
+/// JSON, or JSON in Python's notation; anything else is a text.
 fn parsed(text: &str) -> Value {
     let trimmed = text.trim();
     let read = serde_json::from_str(trimmed).ok().or_else(|| lenient::python(trimmed));
     harmless(read.unwrap_or_else(|| Value::String(trimmed.to_owned())))
 }
 
-/// What a service says is shown to people: nothing in it is for their terminal.
+/// A service's texts are shown to people, so control sequences for a terminal are removed.
 fn harmless(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(lines(&text)),
@@ -181,7 +181,7 @@ fn harmless(value: Value) -> Value {
     }
 }
 
-/// What stands in a result of the Model Context Protocol, or in parts of a message.
+/// The content of a result of the Model Context Protocol, or of the parts of a message.
 fn unwrapped(value: Value) -> Value {
     if let Some(structured) = value.get("structuredContent").filter(|structured| structured.is_object()) {
         return structured.clone();
@@ -197,7 +197,7 @@ fn unwrapped(value: Value) -> Value {
     }
 }
 
-/// The result itself, where a library made an object of a text that a function gave back.
+/// The result itself, if a library wrapped a function's text in an object.
 pub(crate) fn bare(value: Value) -> Value {
     match value.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("result")) {
         Some(Value::String(text)) => parsed(text),
@@ -238,7 +238,7 @@ fn is_exception(text: &str) -> bool {
     is_word && (name.ends_with("Error") || name.ends_with("Exception"))
 }
 
-/// In one text what a failure says of itself; empty if nothing.
+/// The reason that a failure gives, in one text; empty if it gives none.
 fn reason(value: &Value) -> String {
     match value {
         Value::String(text) => {

@@ -1,4 +1,4 @@
-//! Which slot, which value of a form, or how many of something somebody means by some words: "the city", "the second
+//! Which slot or value of a form some words refer to, or how many of something they say: "the city", "the second
 //! pizza".
 
 use serde_json::Value;
@@ -13,10 +13,10 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// Letters of a word that may stand for a value, at least.
+/// The fewest letters of a word that may refer to a value.
 const LETTERS: usize = 4;
 
-/// The words under which a form is looked through, and what recognizers found in them.
+/// Words that refer to something in a form, and what recognizers found in them.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a> {
     pub utterance: &'a Utterance,
@@ -30,7 +30,7 @@ impl Named<'_> {
         words.map(|word| self.utterance.folded_in(*word)).collect()
     }
 
-    /// The slot that is called so: by its label, its whole path, or the words of its label among others.
+    /// The slot with this name: by its label, by its whole path, or by the words of its label among others.
     pub(crate) fn slot(&self, function: &Function) -> Option<SlotId> {
         let said = self.words();
         if said.is_empty() {
@@ -44,7 +44,7 @@ impl Named<'_> {
         let is_whole = |label: &str| words_of(label).iter().any(|word| said.contains(word)) && said.len() == 1;
         let find = |test: &dyn Fn(&str) -> bool| {
             let mut found = function.slot_ids().filter(|id| test(function.slot(*id).label()));
-            // Of two that are called so, none is meant for sure.
+            // If two slots have the name, neither is certain.
             found.next().filter(|_| found.next().is_none())
         };
         let described = || {
@@ -59,8 +59,8 @@ impl Named<'_> {
         exact.or_else(|| find(&has_all)).or_else(is_one).or_else(described)
     }
 
-    /// The pointers of the form's values that are meant: by their words, by what a recognizer makes of these, or by
-    /// their place in a list ("the second").
+    /// The pointers of the form's values that are meant: by their words, by what a recognizer finds in the words, or by
+    /// their position in a list ("the second").
     pub(crate) fn values(&self, form: &Form) -> Vec<String> {
         let said = self.words();
         let text = said.join(" ");
@@ -81,7 +81,7 @@ impl Named<'_> {
         if all.is_empty() { by_word() } else { all }
     }
 
-    /// "The soup", where "tomato soup" is the only value that has this word.
+    /// "The soup", if "tomato soup" is the only value with this word.
     fn by_one_of_its_words(&self, form: &Form) -> Option<String> {
         let said: Vec<String> = self.words().into_iter().filter(|word| word.chars().count() >= LETTERS).collect();
         let has_one = |filled: &&SlotValue| {
@@ -93,7 +93,7 @@ impl Named<'_> {
         (said.len() == 1 && found.next().is_none()).then(|| only.pointer.clone())
     }
 
-    /// The item of a list that is counted out: `/dishes/1` for "the second pizza".
+    /// The item of a list at this position: `/dishes/1` for "the second pizza".
     pub(crate) fn item(&self, form: &Form, nth: usize) -> Option<String> {
         let named = self.values(form);
         let mut items: Vec<String> = Vec::new();
@@ -109,7 +109,7 @@ impl Named<'_> {
     }
 }
 
-/// How many some words say: as a recognizer read them, else as anybody would.
+/// The count that some words say: as a recognizer read it, else as a plain number.
 pub(crate) fn count_of(situation: &Situation<'_>, span: Span) -> Option<u64> {
     let mut mentions = situation.mentions().iter().filter(|mention| span.contains(mention.span));
     let reader = situation.knowledge.validator.reader();

@@ -1,4 +1,4 @@
-//! What words have to do with dialogue acts: cancelling, correcting, changing, picking.
+//! Words and patterns of dialogue acts: cancelling, correcting, changing, picking.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use crate::{
     text::words::{Word, phrase_words},
 };
 
-/// What a pattern stands for; its holes and numbers complete it.
+/// The act that a pattern makes; its holes and numbers complete the act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Makes {
@@ -27,23 +27,23 @@ pub enum Makes {
     Replace,
     Remove,
     Add,
-    /// The choice that its number says.
+    /// The choice that its number names.
     PickNumbered,
     PickFirst,
     PickLast,
     PickAll,
     PickBoth,
     PickNone,
-    /// Whichever.
+    /// Any of the choices.
     PickEither,
-    /// The one of two that was not spoken of.
+    /// Of two choices, the one that was not mentioned.
     PickOther,
     Portion,
     Resume,
     Recall,
     /// Nothing is done, or changed.
     Keep,
-    /// No act, although it looks like one: "don't cancel".
+    /// Not an act, although it looks like one: "don't cancel".
     Nothing,
 }
 
@@ -51,15 +51,15 @@ pub enum Makes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// It is a clause, and no content is beside it in the whole reply.
+    /// It is a clause, and the whole reply has no other content.
     Alone,
     /// It is a clause of its own.
     Clause,
-    /// A clause of its own, with content somewhere behind it.
+    /// It is a clause of its own, and content follows somewhere.
     Aside,
     /// A clause begins with it.
     Start,
-    /// The same, with content somewhere behind it.
+    /// A clause begins with it, and content follows somewhere.
     Before,
     /// A clause ends with it, and content is before it.
     End,
@@ -68,21 +68,21 @@ pub enum Place {
     Further,
 }
 
-/// What a word or phrase is beside acts.
+/// The role of a word or phrase outside the patterns of acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Says nothing anywhere: "please".
+    /// Empty anywhere: "please".
     Filler,
-    /// Says nothing before an act: "can you".
+    /// Empty before an act: "can you".
     Lead,
     /// Yes and no.
     Answer,
-    /// Joins what belongs together, or two clauses.
+    /// Joins items, or two clauses.
     And,
     /// Begins another clause.
     But,
-    /// Before what is named, and no part of it.
+    /// Stands before a named thing, and is not part of its name.
     Article,
     /// A name follows: "my name is".
     Naming,
@@ -90,13 +90,13 @@ pub enum Role {
     Presenting,
 }
 
-/// A pattern, ready to be matched.
+/// A pattern that is ready to be matched.
 #[derive(Debug)]
 pub struct Rule {
     pub elements: Vec<Element>,
     pub makes: Makes,
     pub place: Place,
-    /// How sure it is that this is meant, 0 to 1.
+    /// How sure it is that the act is meant, 0 to 1.
     pub sure: f32,
 }
 
@@ -117,7 +117,7 @@ struct File {
 struct Line {
     act: Makes,
     place: Place,
-    /// Missing of what is no act.
+    /// Missing for a pattern that makes no act.
     #[serde(default)]
     confidence: f32,
     patterns: Vec<String>,
@@ -126,22 +126,22 @@ struct Line {
 /// The words of acts in one language.
 #[derive(Debug, Default)]
 pub struct Acts {
-    /// Words run into the next one with an apostrophe: "l'adresse".
+    /// True if words run into the next one with an apostrophe: "l'adresse".
     pub elides: bool,
     phrases: Phrases<Role>,
     pub rules: Vec<Rule>,
-    /// The rules whose first words begin with a word.
+    /// The rules that may begin with a word, by that word.
     by_word: HashMap<String, Vec<usize>>,
     /// The rules that begin with a number.
     by_number: Vec<usize>,
     /// Names of 1, 2, 3 ...
     numbers: HashMap<String, usize>,
     ordinals: HashMap<String, usize>,
-    /// What follows digits to make them an ordinal: "nd".
+    /// The endings that make digits an ordinal: "nd".
     ordinal_endings: Vec<String>,
 }
 
-/// The most choices that anybody counts; what is more is a value.
+/// The most choices that people count; a larger number is a value.
 const MOST_CHOICES: usize = 20;
 
 impl Acts {
@@ -184,7 +184,7 @@ impl Acts {
         self.rules.push(rule);
     }
 
-    /// The rules whose first words may begin at this word.
+    /// The rules that may begin with this word.
     pub fn rules_at(&self, word: &Word) -> impl Iterator<Item = &Rule> {
         let is_number = self.number(word).is_some() || self.ordinal(word).is_some();
         let counted = if is_number { self.by_number.as_slice() } else { &[] };
@@ -192,7 +192,7 @@ impl Acts {
         worded.iter().chain(counted).map(|index| &self.rules[*index])
     }
 
-    /// The words of the longest phrase with one of these roles that begins at `at`.
+    /// The length, in words, of the longest phrase with one of these roles that begins at `at`.
     #[must_use]
     pub fn phrase(&self, words: &[Word], at: usize, roles: &[Role]) -> Option<usize> {
         let behind = words.get(at + 1..)?;
@@ -205,14 +205,14 @@ impl Acts {
         all.find(|phrase| fits(&phrase.rest) && is_meant(&phrase.meaning)).map(|phrase| phrase.rest.len() + 1)
     }
 
-    /// What a number that may count choices says, from 1.
+    /// The number that a word says, from 1, if it may count choices.
     #[must_use]
     pub fn number(&self, word: &Word) -> Option<usize> {
         let counted = word.text.parse().ok().filter(|number| (1..=MOST_CHOICES).contains(number));
         counted.or_else(|| self.numbers.get(&word.text).copied())
     }
 
-    /// What an ordinal says, from 1.
+    /// The number that an ordinal says, from 1.
     #[must_use]
     pub fn ordinal(&self, word: &Word) -> Option<usize> {
         if let Some(number) = self.ordinals.get(&word.text) {

@@ -1,17 +1,17 @@
-//! Words that people say in a language, by which misspelt ones are told.
+//! Common words of a language, by which misspelt words are recognized.
 //!
 //! `scripts/common-words.py` counts them in `models/reader/data`.
 
 use std::collections::BTreeSet;
 
-/// The words of a `common.txt`, each as it is mostly written within a sentence.
+/// The words of a `common.txt`, each in its usual form within a sentence.
 #[derive(Debug)]
 pub struct Common {
-    /// Said so often that a misspelt word may stand for one.
+    /// Words that are so common that a misspelt word may stand for one.
     pub often: Vec<&'static str>,
-    /// The others that are known to be words.
+    /// Other known words.
     pub seldom: Vec<&'static str>,
-    /// The words of the rest of the pack: what it reads is no typo.
+    /// The words in the other files of the pack: none of them is a typo.
     pub of_pack: Vec<&'static str>,
 }
 

@@ -1,7 +1,7 @@
-//! What people say that gives no value and asks for no function: thanks, greetings, waiting, cries for help, a request
-//! for a person.
+//! Utterances that give no value and ask for no function: thanks, greetings, waiting, cries for help, a request for a
+//! human.
 //!
-//! People mix languages, above all in such words, so that one table holds those of all packs.
+//! People mix languages, especially in such words, so one table contains those of all packs.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,7 +20,7 @@ use crate::{ablation, text::words::Word};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Courtesy {
-    /// Nothing but what says nothing: "ok", "no", "please". It may answer a question all the same.
+    /// Only empty words: "ok", "no", "please". It may still answer a question.
     Acknowledgement,
     /// "Great", "got it".
     Praise,
@@ -28,7 +28,7 @@ pub enum Courtesy {
     Interjection,
     Apology,
     Greeting,
-    /// A greeting with a name: "hello, I'm Jane". The name may be asked for, or a function may be for it.
+    /// A greeting with a name: "hello, I'm Jane". The name may have been asked for, or may be a value of a function.
     Introduction,
     Farewell,
     Thanks,
@@ -49,13 +49,13 @@ pub enum Courtesy {
 }
 
 impl Courtesy {
-    /// Its words are never a value of free text. What is only acknowledged may be one: "right now".
+    /// Its words are never a free-text value. Those of an acknowledgement may be one: "right now".
     #[must_use]
     pub const fn is_no_value(self) -> bool {
         !matches!(self, Self::Acknowledgement | Self::Introduction)
     }
 
-    /// It wants an answer of its own, whatever was asked: nothing else is read from its words.
+    /// It needs an answer of its own, whatever was asked: nothing else is read from its words.
     #[must_use]
     pub const fn wants_answer(self) -> bool {
         matches!(self, Self::Thinking | Self::Waiting | Self::Puzzled | Self::Purpose | Self::Help | Self::Person)
@@ -67,23 +67,24 @@ impl Courtesy {
         matches!(self, Self::Puzzled | Self::Purpose | Self::Help)
     }
 
-    /// It says nothing of what it stands behind: "Anna Meyer, thanks". Who agrees and then thinks ("yes, hmm") may not agree.
+    /// It says nothing about the words before it: "Anna Meyer, thanks". A person who agrees and then thinks ("yes,
+    /// hmm") may not agree.
     #[must_use]
     pub const fn is_said_behind(self) -> bool {
         matches!(self, Self::Greeting | Self::Farewell | Self::Thanks)
     }
 
-    /// It says nothing of what it stands before: "let me see, Anna Meyer".
+    /// It says nothing about the words behind it: "let me see, Anna Meyer".
     #[must_use]
     pub const fn is_said_before(self) -> bool {
         matches!(self, Self::Interjection | Self::Thinking) || self.is_said_behind()
     }
 }
 
-/// What a phrase says.
+/// The meaning of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// Nothing by itself; it may stand beside a courtesy: "please".
+    /// Empty by itself; it may stand beside a courtesy: "please".
     Filler,
     /// Yes or no.
     Answer,
@@ -123,7 +124,7 @@ pub struct Courtesies {
     by_word: HashMap<String, Vec<usize>>,
 }
 
-/// One file per pack.
+/// One file for each pack.
 const FILES: [&str; 5] = [
     include_str!("en/courtesy.toml"),
     include_str!("de/courtesy.toml"),
@@ -149,7 +150,7 @@ impl Courtesies {
         let courtesies = courtesies.iter().map(|(courtesy, patterns)| (Meaning::Says(*courtesy), patterns));
         for (meaning, patterns) in courtesies.chain([(Meaning::Filler, &filler), (Meaning::Answer, &answer)]) {
             for pattern in patterns {
-                // The words may come from a reader that parts them at an apostrophe, or from one that does not.
+                // The words may come from a reader that divides them at an apostrophe, or from one that does not.
                 let whole = pattern::parse(pattern, &classes, false)?;
                 let parted = pattern::parse(pattern, &classes, true)?;
                 if parted != whole {
@@ -184,7 +185,7 @@ impl Courtesies {
         self.by_word.contains_key(word)
     }
 
-    /// Where each phrase ends that begins at `at`, with what it says.
+    /// The end and the meaning of each phrase that begins at `at`.
     #[must_use]
     pub fn ends(&self, words: &[Word], at: usize) -> Vec<(usize, Meaning)> {
         let mut ends = Vec::new();
@@ -200,7 +201,7 @@ impl Courtesies {
     }
 }
 
-/// Notes where `elements` end that go on at `at`, within a phrase from `start` on.
+/// Adds the ends of `elements` that continue at `at`, within a phrase from `start` on.
 fn match_on(elements: &[Element], words: &[Word], (start, at): (usize, usize), ends: &mut Vec<usize>) {
     let Some((element, behind)) = elements.split_first() else {
         if !ends.contains(&at) {
@@ -208,7 +209,7 @@ fn match_on(elements: &[Element], words: &[Word], (start, at): (usize, usize), e
         }
         return;
     };
-    // What packs write here has words alone; a test holds that.
+    // In these files, packs write only words; a test checks that.
     let Element::Words { any, is_optional, may_be_apart } = element else { return };
     if *is_optional {
         match_on(behind, words, (start, at), ends);

@@ -1,4 +1,4 @@
-//! Words that tell what a function does, and questions about what was done.
+//! Words that show what a function does, and questions about what was done.
 
 use serde::Deserialize;
 
@@ -8,30 +8,30 @@ use crate::text::{
     words::{Word, phrase_words, words},
 };
 
-/// Words before a question that say nothing of it: "well, and did it arrive?"
+/// The most empty words before a question: "well, and did it arrive?"
 const LEAD: usize = 4;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Effects {
-    /// Verbs with which the name or the description of a function begins that only reads: "get", "find".
+    /// Verbs at the beginning of the name or description of a function that only reads: "get", "find".
     pub reads: Vec<String>,
-    /// The same where the verb comes last: `wetter_abfragen`.
+    /// The same verbs in last place: `wetter_abfragen`.
     pub reads_last: Vec<String>,
-    /// How questions are put about what was done, or how things are now.
+    /// The forms of questions about what was done, or about the present state.
     past: Past,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(from = "PastSource")]
 struct Past {
-    /// A clause that begins so is a question, with or without its mark: "did", "have you".
+    /// A clause that begins with these words is a question, with or without a question mark: "did", "have you".
     inverted: Vec<Vec<String>>,
-    /// A clause that begins so is one if the question mark is there: "tu as".
+    /// A clause that begins with these words is a question if it has a question mark: "tu as".
     marked: Vec<Vec<String>>,
-    /// The same of how its first word ends: "enviaste".
+    /// Endings of its first word that do the same: "enviaste".
     first_word_ends: Vec<String>,
-    /// The utterance ends so: "ましたか".
+    /// Endings of the whole utterance: "ましたか".
     ends: Vec<String>,
 }
 
@@ -66,8 +66,8 @@ impl Effects {
 }
 
 impl Language {
-    /// True of a question about what was done, or what has become of something: "hm, was that 30?", "have you sent it?"
-    /// A question that asks for something ("can you send it?") is none.
+    /// True of a question about what was done, or about what has become of something: "hm, was that 30?", "have you
+    /// sent it?" A question that is a request ("can you send it?") does not count.
     #[must_use]
     pub fn asks_what_was_done(&self, text: &str) -> bool {
         let past = &self.effects.past;
@@ -104,7 +104,7 @@ impl Language {
         })
     }
 
-    /// The length of a phrase that may stand before a question and says nothing of it: "ok", "but", "well".
+    /// The length of an empty phrase that may stand before a question: "ok", "but", "well".
     fn lead(&self, words: &[Word], at: usize) -> Option<usize> {
         let (role, length) = self.replies.phrase(words, at)?;
         let leads = matches!(

@@ -1,4 +1,4 @@
-//! Packs without one of their lists, to measure what that list gives: see [`crate::ablation`].
+//! Packs with one of their lists left out, to measure the effect of that list: see [`crate::ablation`].
 
 use std::{
     collections::HashMap,
@@ -13,15 +13,15 @@ use crate::{
     text::{Utterance, is_unspaced},
 };
 
-/// How the name of a switch begins that empties a list.
+/// The prefix of switches that empty a list.
 const PACK: &str = "pack.";
-/// The lists of each file that stand for themselves. Of all others, the entries are switched off by their role.
+/// The lists that are left out as a whole, by file. In all other files, entries are left out by their role.
 const FILES: [(&str, fn(&Files) -> &'static str); 3] =
     [("words", |files| files.words), ("effects", |files| files.effects), ("replies", |files| files.replies)];
 /// Tables of these files whose entries are read by role, or when a module is loaded.
 const OTHERS: [&str; 4] = ["replies.words", "words.slots", "words.names", "words.numbers"];
 
-/// The pack without the list that is switched off; `None` where none is.
+/// The pack without the list that is switched off; `None` if no list is.
 pub(super) fn language(pack: &'static Pack) -> Option<&'static Language> {
     static MADE: LazyLock<Mutex<HashMap<(String, &'static str), &'static Language>>> = LazyLock::new(Mutex::default);
     let list = ablation::off()?.strip_prefix(PACK)?.to_owned();
@@ -53,7 +53,7 @@ fn empty(table: &mut Table, path: &[&str]) -> Option<()> {
     Some(())
 }
 
-/// The switches of lists that have an entry in one of these texts, in the language of this code or in English.
+/// The switches of lists with an entry that occurs in one of these texts, in the language of this code or in English.
 pub(crate) fn said(code: &str, texts: &[&str]) -> Vec<String> {
     let codes = [Language::or_english(code).code, Language::english().code];
     let spaced: Vec<String> = texts.iter().map(|text| spaced(text)).collect();

@@ -1,4 +1,4 @@
-//! What is known of languages and regions, also of those without a pack.
+//! Facts about languages and regions, also those without a pack.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -6,23 +6,23 @@ use serde::Deserialize;
 
 use crate::text::tag;
 
-/// What is known of a language.
+/// Facts about a language.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Facts {
-    /// ISO 3166 code of the country whose phone numbers and dollars are meant where the tag names none.
+    /// ISO 3166 code of the country whose phone numbers and dollars are meant if the tag names no region.
     region: Option<String>,
-    /// `1.000,5` or `1 000,5` is written for what English writes `1,000.5`.
+    /// `1.000,5` or `1 000,5` means what English writes `1,000.5`.
     pub decimal_comma: bool,
     /// Hours are counted to 12: "at 3" may be the afternoon.
     pub twelve_hours: bool,
-    /// Kanji numerals are numbers wherever they stand.
+    /// Kanji numerals are numbers in any position.
     pub kanji_numbers: bool,
-    /// Lengths in days that say one of weeks, today counted: "quinze jours".
+    /// Lengths in days that mean whole weeks, today counted: "quinze jours".
     pub days_of_weeks: Vec<i64>,
-    /// No spaces stand between words.
+    /// The language puts no spaces between words.
     pub unspaced: bool,
-    /// Regions in which `3/4/2026` begins with the month.
+    /// Regions in which the month comes first in `3/4/2026`.
     month_first: Vec<String>,
 }
 
@@ -38,18 +38,18 @@ struct File {
 
 static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("facts.toml")).expect("the tests read it"));
 
-/// The dollar, whichever the region has.
+/// The dollar of any region.
 pub const DOLLAR: &str = "$";
 
 impl Facts {
-    /// Of the language that a BCP 47 tag names.
+    /// The facts about the language that a BCP 47 tag names.
     #[must_use]
     pub fn of(tag: &str) -> &'static Self {
         static NOTHING: LazyLock<Facts> = LazyLock::new(Facts::default);
         FILE.languages.get(&tag::language(tag)).unwrap_or(&NOTHING)
     }
 
-    /// The region that a tag of this language means.
+    /// The region that a tag of this language names or implies.
     #[must_use]
     pub fn region(&self, tag: &str) -> String {
         tag::region(tag).or_else(|| self.region.clone()).unwrap_or_else(|| "US".to_owned())
@@ -72,18 +72,18 @@ pub fn is_unspaced_language(tag: &str) -> bool {
     Facts::of(tag).unspaced
 }
 
-/// The ISO 4217 code of this spelling, or the name of what is money of the region, as the [`DOLLAR`] is.
+/// The ISO 4217 code with this spelling, or the name of money that depends on the region, such as [`DOLLAR`].
 pub(super) fn currency(code: &str) -> Option<&'static str> {
     FILE.usual.keys().chain(&FILE.currencies).find(|known| *known == code).map(String::as_str)
 }
 
-/// The currency that a symbol, given as a code, means in a region: of the [`DOLLAR`], the region's.
+/// The currency that a symbol, given as a code, means in a region: for [`DOLLAR`], the region's dollar.
 #[must_use]
 pub fn regional(code: &'static str, region: &str) -> &'static str {
     own(code, region).or_else(|| FILE.usual.get(code).map(String::as_str)).unwrap_or(code)
 }
 
-/// The same, of a region that has a currency of its own for it.
+/// The same, if the region has a currency of its own for it.
 #[must_use]
 pub fn own(code: &str, region: &str) -> Option<&'static str> {
     FILE.regional.get(code)?.get(region).map(String::as_str)

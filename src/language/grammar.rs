@@ -1,82 +1,82 @@
-//! How what an author describes becomes a part of a sentence.
+//! How an author's descriptions become parts of sentences.
 //!
-//! Descriptions are written for programs: "Send money to somebody", "Die Stadt", "Who gets it". The rules of a language say
-//! which of them can stand behind "shall I" or "please tell me". Where none fits, a sentence quotes them.
+//! Descriptions are written for programs: "Send money to somebody", "Die Stadt", "Who gets it". The rules of a language
+//! say which of them can follow "shall I" or "please tell me". If none fits, a sentence quotes the description.
 
 use serde::Deserialize;
 
 use super::Language;
 use crate::text::fold;
 
-/// Characters of a description that a question is made of, at most.
+/// The most characters of a description that a question is made of.
 const LONGEST_THING: usize = 90;
-/// Letters of a word that may lead one that asks: "until when".
+/// The most letters of a word that may stand before a question word: "until when".
 const PREPOSITION: usize = 5;
-/// Letters of a word that may be an infinitive by its ending.
+/// The fewest letters of a word that its ending may mark as an infinitive.
 const SHORTEST_VERB: usize = 4;
-/// What parts a name from what is said of it.
+/// The marks that separate a name from its description.
 const SEPARATORS: &[char] = &[',', ':', ';', '-', '–', '—', '(', '（', '、', '：'];
 
 /// The rules of one language.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grammar {
-    /// Words before a noun that are no part of a name.
+    /// Words before a noun that are not part of a name.
     articles: Vec<String>,
-    /// Those of them with which a description names what is wanted.
+    /// Those articles with which a description names the wanted thing.
     definite: Vec<String>,
-    /// What stands before a name in a question: "the ".
+    /// The article before a name in a question: "the ".
     article: String,
-    /// Further words that are written small within a sentence, where nouns keep their capital.
+    /// Further words that are written small within a sentence, in a language where nouns keep their capital.
     small: Vec<String>,
-    /// What leads an indirect question: "who", "whether".
+    /// Words that begin an indirect question: "who", "whether".
     asking: Vec<String>,
-    /// Words before which a noun has ended: "of".
+    /// Words that end a noun phrase: "of".
     ends_noun: Vec<String>,
-    /// Words for several, and how such words end, unless they end otherwise.
+    /// Words for several things, and the endings of such words, except those in the third list.
     plurals: Vec<String>,
     plural_endings: Vec<String>,
     no_plurals: Vec<String>,
-    /// Words of a name that only say that it is a number: "number of".
+    /// Words in a name that only say that it is a number: "number of".
     counts: Vec<String>,
     deed: Deeds,
 }
 
-/// How the description of a function is read as something to do.
+/// How the description of a function is read as an action.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Deeds {
-    /// Words that lead it.
+    /// Verbs at its beginning.
     verbs: Vec<String>,
-    /// How a verb of the third person ends, and what the same verb ends in behind "shall I".
+    /// The endings of a verb in the third person, each with the ending behind "shall I".
     third_person: Vec<(String, String)>,
-    /// How an infinitive ends that leads it.
+    /// The endings of an infinitive at its beginning.
     first_endings: Vec<String>,
-    /// How one ends that comes last.
+    /// The endings of an infinitive at its end.
     last_endings: Vec<String>,
-    /// Words that end like infinitives.
+    /// Words with such an ending that are not verbs.
     no_verbs: Vec<String>,
-    /// Behind one of these a verb is a noun.
+    /// If one of these words follows, the first word is a noun and not a verb.
     nouns_before: Vec<String>,
 }
 
-/// What the description of a slot says, for a question.
+/// What the description of a slot gives for a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfSlot {
     /// Nothing beyond the name.
     Nothing,
     /// It is a question.
     Question(String),
-    /// It can stand behind "please tell me".
+    /// It can follow "please tell me".
     Indirect(String),
-    /// It names what is wanted, with an article where the language has one.
+    /// It names the wanted thing, with an article if the language has one.
     Thing(String),
-    /// It says something of what the name names.
+    /// It says more about the thing that the name names.
     More(String),
 }
 
 impl Grammar {
-    /// The description of a function as it stands behind "shall I"; `None` if it does not tell what is done.
+    /// The description of a function in the form that follows "shall I"; `None` if it does not describe an action.
     #[must_use]
     pub fn deed(&self, text: &str) -> Option<String> {
         let (first, rest) = first_word(text);
@@ -97,7 +97,7 @@ impl Grammar {
         (deeds.ends_in_infinitive(text) && !self.is_english(text)).then(|| self.small(text))
     }
 
-    /// True of a text with an English function word that is none here: "Find shops that are open".
+    /// True of a text with an English function word that does not exist in this language: "Find shops that are open".
     fn is_english(&self, text: &str) -> bool {
         let has = |lists: [&Vec<String>; 2], word: &String| lists.iter().any(|list| list.contains(word));
         let (english, own) = (english(), [&self.articles, &self.small]);
@@ -105,7 +105,7 @@ impl Grammar {
         words.any(|word| has([&english.articles, &english.ends_noun], &word) && !has(own, &word))
     }
 
-    /// The text with a small first letter, if its first word is none that keeps its capital.
+    /// The text with a small first letter, unless its first word keeps its capital.
     #[must_use]
     pub fn small(&self, text: &str) -> String {
         let first = first_word(text).0.to_lowercase();
@@ -113,7 +113,7 @@ impl Grammar {
         if is_small { lower_first(text) } else { text.to_owned() }
     }
 
-    /// The text without the article that leads it.
+    /// The text without the article at its beginning.
     #[must_use]
     pub fn without_article<'t>(&self, text: &'t str) -> &'t str {
         match first_word(text) {
@@ -125,7 +125,7 @@ impl Grammar {
         }
     }
 
-    /// True of "who gets it", which is not a name.
+    /// True of "who gets it", which is a question and not a name.
     #[must_use]
     pub fn is_asking(&self, text: &str) -> bool {
         self.asking.contains(&first_word(text).0.to_lowercase())
@@ -139,14 +139,14 @@ impl Grammar {
         self.plurals.contains(&last) || ends(&self.plural_endings) && !ends(&self.no_plurals)
     }
 
-    /// The name without what says that it is a number.
+    /// The name without the words that say it is a number.
     #[must_use]
     pub fn counted<'n>(&self, name: &'n str) -> &'n str {
         let behind = |count: &String| name.strip_prefix(count.as_str())?.strip_prefix(' ');
         self.counts.iter().find_map(behind).unwrap_or(name)
     }
 
-    /// What the first sentence of a description says of the slot with this name.
+    /// What the first sentence of a description says about the slot with this name.
     #[must_use]
     pub fn of_slot(&self, name: &str, description: &str) -> OfSlot {
         let text = description.trim_end_matches(['.', '。', ' ']);
@@ -178,12 +178,12 @@ impl Grammar {
         }
     }
 
-    /// As [`Self::small`], where only nouns keep their capital; else with a small first letter.
+    /// Like [`Self::small`] in a language where only nouns keep their capital; else with a small first letter.
     fn within(&self, text: &str) -> String {
         if self.article.is_empty() { text.to_owned() } else { lower_first(text) }
     }
 
-    /// What stands behind the name that leads a description; its article may stand before it.
+    /// The text behind the name at the beginning of a description; an article may stand before the name.
     fn behind_name<'t>(&self, name: &str, text: &'t str) -> Option<&'t str> {
         let bare = self.without_article(text);
         let length = name.chars().count();
@@ -192,7 +192,7 @@ impl Grammar {
         (is_name && !next.is_alphanumeric()).then(|| &bare[end..])
     }
 
-    /// True of "for how many days": a short word, then one that asks.
+    /// True of "for how many days": a short word before a question word.
     fn asks_behind(&self, first: &str, text: &str) -> bool {
         let second = text.split_whitespace().nth(1).unwrap_or_default().to_lowercase();
         first.chars().count() <= PREPOSITION
@@ -207,7 +207,7 @@ impl Grammar {
         bare == name || bare.split(' ').all(|word| known.contains(&word))
     }
 
-    /// True if the noun behind the article that leads a text stands for several.
+    /// True if the noun behind the first article of a text is a plural.
     fn is_of_several(&self, text: &str) -> bool {
         let words = text.split(' ').skip(1).take_while(|word| !self.ends_noun.contains(&word.to_lowercase()));
         let mut noun = "";
@@ -222,13 +222,13 @@ impl Grammar {
 }
 
 impl Deeds {
-    /// The verb that a word of the third person is a form of.
+    /// The base form of a verb in the third person.
     fn base(&self, word: &str) -> Option<String> {
         let base = |(ending, other): &(String, String)| Some(format!("{}{other}", word.strip_suffix(ending.as_str())?));
         self.third_person.iter().filter_map(base).find(|base| self.verbs.contains(base))
     }
 
-    /// What follows a verb, with verbs that "and" joins to it in the same form.
+    /// The text behind a verb, with the verbs that "and" joins to it changed to the same form.
     fn same_person(&self, rest: &str) -> String {
         let mut before = "";
         let words = rest.split(' ').map(|word| {
@@ -249,7 +249,7 @@ impl Deeds {
             && !self.no_verbs.iter().any(|other| other == word)
     }
 
-    /// True of several words of which the last one before a comma is an infinitive, and no noun.
+    /// True of several words of which the last before a comma is an infinitive, and not a noun.
     fn ends_in_infinitive(&self, text: &str) -> bool {
         let clause = text.split(',').next().unwrap_or_default().trim_end();
         let last = clause.rsplit(' ').next().filter(|last| last.len() < clause.len());
@@ -263,13 +263,13 @@ fn english() -> &'static Grammar {
     &Language::english().sentences.grammar
 }
 
-/// The first word of a text, and what is behind it.
+/// The first word of a text, and the rest.
 fn first_word(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     text.split_at(end)
 }
 
-/// What a comma or a bracket sets apart at the beginning of a text.
+/// The text behind a comma or a bracket at the beginning of a text.
 fn set_apart(text: &str) -> Option<&str> {
     let more = text.trim_start().strip_prefix(SEPARATORS)?.trim();
     let is_in_brackets = text.trim_start().starts_with(['(', '（']);
@@ -289,7 +289,7 @@ pub fn lower_first(text: &str) -> String {
     }
 }
 
-/// The text with a capital.
+/// The text with a capital first letter.
 #[must_use]
 pub fn upper_first(text: &str) -> String {
     let mut chars = text.chars();

@@ -1,20 +1,20 @@
-//! What Uptake knows of each language, as data: one folder of TOML files per language, parsed once, when it is first
+//! Uptake's knowledge of each language, as data: one folder of TOML files per language, parsed once, when it is first
 //! needed. `docs/languages.md` says how to add one.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `values.toml` | what words mean in dates, times, numbers and amounts ([`values`]) |
-//! | `negation.toml` | what rules something out ([`negation`]) |
+//! | `values.toml` | the meanings of words in dates, times, numbers and amounts ([`values`]) |
+//! | `negation.toml` | words that rule something out ([`negation`]) |
 //! | `replies.toml` | answers to yes-or-no questions ([`replies`]) |
 //! | `acts.toml` | dialogue acts ([`acts`]) |
-//! | `courtesy.toml` | what gives no value and asks for nothing, read in all languages at once ([`courtesy`]) |
-//! | `words.toml` | words that join requests, stand around answers, or carry a sentence ([`words`]), and those of names ([`slots`]) |
+//! | `courtesy.toml` | phrases that give no value and ask for nothing, read in all languages at once ([`courtesy`]) |
+//! | `words.toml` | words between requests and around answers, function words ([`words`]), words of names ([`slots`]) |
 //! | `effects.toml` | verbs of functions that only read, and questions about what was done ([`effects`]) |
-//! | `sentences.toml` | what Uptake says ([`sentences`]) |
-//! | `common.txt` | words that people say ([`common`]); empty where words are not parted by spaces |
+//! | `sentences.toml` | the sentences of Uptake ([`sentences`]) |
+//! | `common.txt` | common words ([`common`]); empty for languages without spaces between words |
 //!
-//! Beside the folders, `facts.toml` holds what is known of languages without one ([`facts`]), `values.toml` and
-//! `signs.toml` what is written alike in all.
+//! Beside the folders, `facts.toml` holds facts about languages without a folder ([`facts`]). `values.toml` and
+//! `signs.toml` hold what is written alike in all languages.
 
 pub mod acts;
 pub mod common;
@@ -52,7 +52,7 @@ use words::Words;
 
 use crate::text::{fold, tag};
 
-/// Why a pack cannot be read. The tests read every pack, so nobody meets it later.
+/// Why a pack cannot be read. The tests read every pack, so this does not occur later.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
     #[error(transparent)]
@@ -66,7 +66,7 @@ pub enum PackError {
 /// The pack of one language.
 #[derive(Debug)]
 pub struct Language {
-    /// As BCP 47 names it: `en`.
+    /// The code in BCP 47: `en`.
     pub code: &'static str,
     pub values: Phrases<Sense>,
     pub negation: Phrases<negation::Role>,
@@ -125,10 +125,10 @@ macro_rules! pack {
     };
 }
 
-/// English comes first: it speaks for languages without a pack, where nothing is better than something wrong.
+/// English comes first: it is used for languages without a pack, unless no answer is better than a wrong one.
 static PACKS: [Pack; 5] = [pack!("en"), pack!("de"), pack!("es"), pack!("fr"), pack!("ja")];
 
-/// Letters between the stops of what is written short: "p.ex".
+/// The most letters between the full stops of an abbreviation: "p.ex".
 const LONGEST_PART: usize = 2;
 
 impl Language {
@@ -150,7 +150,7 @@ impl Language {
         Self::of(tag).unwrap_or_else(Self::english)
     }
 
-    /// The language that a BCP 47 tag names, and English, in which names are written everywhere.
+    /// The language that a BCP 47 tag names, and English, since names everywhere are written in English.
     #[must_use]
     pub fn and_english(tag: &str) -> [&'static Self; 2] {
         [Self::or_english(tag), Self::english()]
@@ -166,17 +166,17 @@ impl Language {
         Self::all().filter(|other| other.code != self.code)
     }
 
-    /// True for a word, as it was written, behind which a full stop ends no sentence: a title or what else is written
-    /// short ("Dr."), and what has such a stop within ("p.m."). A single letter may be an initial or a choice.
+    /// True for a word, as it was written, behind which a full stop does not end a sentence: a title or another
+    /// abbreviation ("Dr."), or a word with a full stop inside ("p.m."). A single letter may be an initial or a choice.
     #[must_use]
     pub fn is_abbreviation(&self, word: &str) -> bool {
-        // "example.com" ends a sentence all the same.
+        // A full stop behind "example.com" does end a sentence.
         let is_short = |part: &str| part.chars().count() <= LONGEST_PART;
         let is_dotted = word.contains('.') && word.contains(char::is_alphabetic) && word.split('.').all(is_short);
         is_dotted || self.words.abbreviations.contains(&fold(word))
     }
 
-    /// The units that a folded word is, in this language or everywhere: "minutes", "kg".
+    /// The units that a folded word means, in this language or everywhere: "minutes", "kg".
     pub fn units(&self, word: &str) -> impl Iterator<Item = Unit> {
         let own = self.values.beginning_with(word);
         values::common().beginning_with(word).iter().chain(own).filter_map(|phrase| match phrase.meaning {

@@ -1,4 +1,4 @@
-//! What words have to do with ruling something out: "no onions", "anything but Tuesday".
+//! Words that rule something out: "no onions", "anything but Tuesday".
 
 use std::collections::BTreeMap;
 
@@ -7,55 +7,55 @@ use serde::Deserialize;
 use super::{PackError, phrases::Phrases};
 use crate::text::tokens::folded_tokens;
 
-/// The part that a word or phrase has in ruling something out. A word may have several.
+/// The role of a word or phrase in ruling something out. A word may have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Before a thing that is not wanted: "no", "without".
     Absence,
-    /// Before a thing that is to go: "remove".
+    /// Before a thing that is to be removed: "remove".
     Removal,
-    /// Before what is not to be done, or not wanted: "don't want".
+    /// Before an action that is not wanted: "don't want".
     Refusal,
     /// The same, but only where a clause begins: "don't".
     OpeningRefusal,
-    /// The first part of a verb that is cut in two: "take" of "take the fries off".
+    /// The first part of a separable verb: "take" of "take the fries off".
     Separable,
-    /// Its second part: "off".
+    /// The second part of a separable verb: "off".
     Particle,
     /// After the thing: "なし", "weglassen".
     AbsenceBehind,
     /// At the end of a clause: "nicht" of "Storniere sie nicht".
     RefusalBehind,
-    /// Looks like one of these and is none: "no problem".
+    /// Looks like one of these but is not: "no problem".
     Idiom,
-    /// A verb that makes the opposite of a refusal: "forget" of "don't forget".
+    /// A verb that turns a refusal into its opposite: "forget" of "don't forget".
     Keeping,
     /// Before [`Role::But`]: "any" of "any day but Tuesday".
     Universal,
     But,
     /// A clause may begin after it: "please".
     Opening,
-    /// Stands before a thing and says nothing of it: "the".
+    /// Before a thing, as an empty word: "the".
     Article,
     /// A preposition: may lead the thing ("not on Tuesday"), and ends it elsewhere ("no onions on the pizza").
     Lead,
     /// Ends the thing.
     Stop,
-    /// Ends the thing, and is none itself: "I", "make".
+    /// Ends the thing, and is not part of a thing itself: "I", "make".
     Bar,
     /// "and".
     Join,
-    /// "or", which never begins another wish.
+    /// "or", which never begins another request.
     Either,
-    /// Begins another wish behind "and": "two", "large".
+    /// Begins another request behind "and": "two", "large".
     Fresh,
     /// Before digits: an abbreviation of "number" ("no. 5").
     Number,
 }
 
 impl Role {
-    /// True for a cue that stands behind what it rules out.
+    /// True for a cue that stands behind the thing that it rules out.
     #[must_use]
     pub const fn looks_back(self) -> bool {
         matches!(self, Self::AbsenceBehind | Self::RefusalBehind)

@@ -1,8 +1,8 @@
 //! The patterns of dialogue acts, as packs write them.
 //!
-//! Elements stand apart by spaces: words (`take/leave off`: either of the first two), classes of words (`@the`), what
-//! may be missing (`it?`), what a comma may come before (`,but`), holes (`{what}`, `{to}`), numbers (`#number`,
-//! `#ordinal`, `#dotted`, `#letter`), and `&`, behind which words must follow without being part of the act. An
+//! Elements are separated by spaces: words (`take/leave off`: either of the first two), classes of words (`@the`),
+//! optional words (`it?`), words that a comma may precede (`,but`), holes (`{what}`, `{to}`), numbers (`#number`,
+//! `#ordinal`, `#dotted`, `#letter`), and `&`. Words must follow the `&`, but they are not part of the act. An
 //! underscore joins the words of one alternative: `id_like/i_want`.
 
 use std::collections::BTreeMap;
@@ -28,22 +28,22 @@ pub enum Element {
         hole: Hole,
         may_be_apart: bool,
     },
-    /// What follows is looked at only.
+    /// The following elements are only looked at.
     Ahead,
 }
 
-/// What a hole is for.
+/// The purpose of a hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hole {
-    /// What is spoken of: the slot, the old value, the count.
+    /// The thing that is named: the slot, the old value, the count.
     Named,
-    /// What is said of it: the new value.
+    /// What is given for it: the new value.
     Given,
-    /// Nothing that anybody needs.
+    /// Words that are not needed.
     Passed,
 }
 
-/// Words that a language's patterns name by `@`.
+/// Words that a language's patterns refer to with `@`.
 pub(super) type Classes = BTreeMap<String, Vec<String>>;
 
 pub(super) fn parse(pattern: &str, classes: &Classes, elides: bool) -> Result<Vec<Element>, PackError> {
@@ -52,7 +52,7 @@ pub(super) fn parse(pattern: &str, classes: &Classes, elides: bool) -> Result<Ve
     elements.filter(|elements| !elements.is_empty()).ok_or_else(|| PackError::Pattern(pattern.to_owned()))
 }
 
-/// `None` if there is no such class, hole or number, or no word.
+/// `None` if there is no such class, hole or number, or if the piece contains no word.
 fn element(piece: &str, classes: &Classes, elides: bool) -> Option<Element> {
     match piece {
         "&" => return Some(Element::Ahead),

@@ -1,8 +1,8 @@
-//! Phrases and what they mean, by their first word.
+//! Phrases and their meanings, by their first word.
 
 use std::{cmp::Reverse, collections::HashMap};
 
-/// The words after the first, and what all of them mean.
+/// The words after the first, and the meaning of the whole phrase.
 #[derive(Debug)]
 pub struct Phrase<M> {
     pub rest: Box<[Box<str>]>,
@@ -21,17 +21,17 @@ impl<M> Phrases<M> {
         }
     }
 
-    /// The phrases of one word, with that word.
+    /// The phrases of a single word, with that word.
     pub fn of_one_word(&self) -> impl Iterator<Item = (&str, &Phrase<M>)> {
         self.0.iter().filter_map(|(word, all)| Some((&**word, all.iter().find(|phrase| phrase.rest.is_empty())?)))
     }
 
-    /// Of phrases that begin alike, the longest comes first.
+    /// Sorts phrases that begin alike so that the longest comes first.
     pub(super) fn sort_longest_first(&mut self) {
         self.0.values_mut().for_each(|all| all.sort_by_key(|phrase| Reverse(phrase.rest.len())));
     }
 
-    /// True of a word that is a phrase of this meaning by itself.
+    /// True if the word alone is a phrase with this meaning.
     #[must_use]
     pub fn is(&self, word: &str, meaning: M) -> bool
     where

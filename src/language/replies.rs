@@ -1,4 +1,4 @@
-//! What words have to do with answering a yes-or-no question.
+//! Words of answers to yes-or-no questions.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -13,31 +13,32 @@ use crate::{
     text::words::{Word, phrase_words},
 };
 
-/// The part that a word or phrase has in an answer. A phrase has one; of several that begin alike, the longest counts.
+/// The role of a word or phrase in an answer. A phrase has one role; of several phrases that begin alike, the longest
+/// counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Says yes, whatever follows.
     Yes,
-    /// Says yes where the answer ends there or goes on as answers do: "fine", but not "fine dining".
+    /// Says yes if the answer ends there or continues as answers do: "fine", but not "fine dining".
     WeakYes,
     /// Says yes with a doubt: "probably".
     HedgedYes,
     No,
     WeakNo,
-    /// Declines what is offered ("I'm good"); otherwise says that all is well.
+    /// Declines an offer ("I'm good"); otherwise says that everything is fine.
     Enough,
     /// Says that either is fine.
     Either,
     /// Leaves the question open: "I don't know".
     Unsure,
-    /// Turns the next yes around, and refuses what is named behind it: "not".
+    /// Turns a yes behind it around, and refuses a thing that is named behind it: "not".
     Not,
-    /// Makes what is said less certain: "I guess".
+    /// Makes the answer less certain: "I guess".
     Hedge,
     /// Takes back what was said before: "wait, no".
     Correction,
-    /// Says nothing of its own: "well", "please", "that is".
+    /// Empty by itself: "well", "please", "that is".
     Filler,
     /// "I" of "I do".
     Subject,
@@ -45,27 +46,27 @@ pub enum Role {
     Does,
     /// "don't" of "I don't".
     DoesNot,
-    /// Wants what is named behind it: "I'd like".
+    /// Wants the thing that is named behind it: "I'd like".
     Wants,
-    /// Refuses what is named behind it: "I don't want".
+    /// Refuses the thing that is named behind it: "I don't want".
     Refuses,
     /// Something else may begin here, and an answer before it stays an answer: "but", "and", "make".
     Joint,
-    /// The same, and belongs to what begins.
+    /// The same, but the word belongs to the text that begins.
     Opening,
     /// Asks something: "where".
     Asks,
-    /// Wants something other than what was asked about: "instead".
+    /// Wants something other than the subject of the question: "instead".
     Other,
-    /// Says nothing of what a question is about: "the".
+    /// Says nothing about the subject of a question: "the".
     Common,
 }
 
-/// How questions are told apart; all folded.
+/// Words that distinguish kinds of questions; all folded.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuestionWords {
-    /// Between the two things that a question lets one choose from.
+    /// Between the two choices of a question.
     pub or: Vec<String>,
     /// In a question that offers something.
     pub offers: Vec<String>,
@@ -73,7 +74,7 @@ pub struct QuestionWords {
     pub minds: Vec<String>,
     /// At the beginning of a question that is negative in form only: "don't you".
     pub inverted: Vec<String>,
-    /// Words that make a statement negative, beside those that turn a yes around.
+    /// Words that make a statement negative, besides those that turn a yes around.
     pub denials: Vec<String>,
 }
 
@@ -81,14 +82,14 @@ pub struct QuestionWords {
 #[derive(Debug, Default)]
 pub struct Replies {
     phrases: Phrases<Role>,
-    /// The words of answers, to which misspelt ones are compared.
+    /// The words of answers, with which misspelt ones are compared.
     answers: Vec<String>,
     words: HashSet<String>,
-    /// Words that say nothing of what is talked about.
+    /// Words that say nothing about the subject.
     common: HashSet<String>,
-    /// Function words and politeness, which say nothing beside a yes.
+    /// Function words and politeness, which say nothing more beside a yes.
     glue: Phrases<()>,
-    /// Alone, they say yes: "please".
+    /// Phrases that say yes if they stand alone: "please".
     pub pleas: Vec<String>,
     pub question: QuestionWords,
 }
@@ -103,7 +104,7 @@ struct File {
 }
 
 impl Replies {
-    /// `signs` answer in every language.
+    /// `signs` are answers in every language.
     pub(super) fn parse(text: &str, signs: &str) -> Result<Self, PackError> {
         let signs: BTreeMap<Role, Vec<String>> = toml::from_str(signs)?;
         let File { words, glue, pleas, question } = toml::from_str(text)?;
@@ -112,7 +113,7 @@ impl Replies {
             phrases.iter().for_each(|phrase| replies.insert(phrase, *role));
         }
         glue.iter().for_each(|phrase| replies.glue.insert(phrase_words(phrase, false), ()));
-        // What says nothing in an answer of any language says nothing beside a yes.
+        // A sign that is empty in answers of any language says nothing more beside a yes.
         let smiles = signs.get(&Role::Filler).into_iter().flatten();
         smiles.for_each(|sign| replies.glue.insert(phrase_words(sign, false), ()));
         replies.glue.sort_longest_first();
@@ -136,19 +137,19 @@ impl Replies {
         self.phrases.insert(words, role);
     }
 
-    /// True for a folded word behind which something else may begin than the answer before it: "but".
+    /// True for a folded word behind which something other than the answer may begin: "but".
     #[must_use]
     pub fn joins(&self, word: &str) -> bool {
         self.is_alone(word, Role::Joint)
     }
 
-    /// True for a folded word that says that something other is wanted: "instead".
+    /// True for a folded word that asks for something else: "instead".
     #[must_use]
     pub fn wants_other(&self, word: &str) -> bool {
         self.is_alone(word, Role::Other)
     }
 
-    /// The word alone has this part in an answer.
+    /// True if the word alone has this role in an answer.
     fn is_alone(&self, word: &str, role: Role) -> bool {
         self.phrases.beginning_with(word).iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == role)
     }
@@ -171,7 +172,7 @@ impl Replies {
         self.glue.beginning_with(word).iter().any(|phrase| phrase.rest.is_empty())
     }
 
-    /// True for a word that says nothing of what is talked about.
+    /// True for a word that says nothing about the subject.
     #[must_use]
     pub fn is_common(&self, word: &str) -> bool {
         self.common.contains(word)
@@ -186,7 +187,7 @@ impl Replies {
     }
 
     /// The word of an answer that this one may be a misspelling of: letters drawn out ("yesss"), or one edit from 6
-    /// letters on, two from 9. Shorter words are too near to one another ("gold" and "good").
+    /// letters on, two from 9. Shorter words are too similar to each other ("gold" and "good").
     #[must_use]
     pub fn meant_by(&self, word: &str) -> Option<&str> {
         if self.words.contains(word) {
@@ -210,7 +211,7 @@ impl Replies {
     }
 }
 
-/// What the longest phrase that begins at `at` means, and its length in words.
+/// The meaning of the longest phrase that begins at `at`, and its length in words.
 fn longest<M: Copy + Debug>(list: &'static str, phrases: &Phrases<M>, words: &[Word], at: usize) -> Option<(M, usize)> {
     let behind = words.get(at + 1..)?;
     let fits = |rest: &[Box<str>]| {
@@ -223,7 +224,7 @@ fn longest<M: Copy + Debug>(list: &'static str, phrases: &Phrases<M>, words: &[W
     found.map(|phrase| (phrase.meaning, phrase.rest.len() + 1))
 }
 
-/// Each run of one letter as one.
+/// The word with each run of one letter reduced to a single letter.
 fn squashed(word: &str) -> String {
     let mut squashed = String::with_capacity(word.len());
     for character in word.chars() {

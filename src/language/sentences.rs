@@ -1,7 +1,7 @@
-//! Everything that Uptake itself says, as sentences with places to fill in.
+//! All sentences that Uptake says itself, with places to fill in.
 //!
-//! Sentences are written for their language and not translated word for word. Names of slots and functions come from
-//! schemas: they stand in quotes, or where a sentence needs neither an article nor an ending for them.
+//! Sentences are written for each language and not translated word for word. Names of slots and functions come from
+//! schemas: they stand in quotes, or in a place that needs neither an article nor an ending.
 
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ use super::{PackError, grammar::Grammar};
 pub struct Template(String);
 
 impl Template {
-    /// The text with `values` in their places. A value is never read for places itself.
+    /// The text with `values` in its places. Places within a value are not filled.
     #[must_use]
     pub fn fill(&self, values: &[(&str, &str)]) -> String {
         let mut filled = String::with_capacity(self.0.len() + 32);
@@ -52,13 +52,13 @@ fn split_place(text: &str) -> Option<(&str, &str, &str)> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sentences {
-    /// Between two sentences.
+    /// The text between two sentences.
     pub gap: String,
-    /// Whether a summary keeps its capital within a sentence, as nouns do.
+    /// Whether a summary keeps its capital within a sentence, as in languages that capitalize nouns.
     pub keeps_capitals: bool,
     pub yes: String,
     pub no: String,
-    /// How many there are of something, where there is nothing.
+    /// The word for an empty list.
     pub none: String,
     pub today: String,
     pub now: String,
@@ -66,9 +66,9 @@ pub struct Sentences {
     pub slot: Template,
     /// A value with its name: "size 9".
     pub fact: Template,
-    /// A thing with what is known of it: "margherita (size large)".
+    /// A thing with its known values: "margherita (size large)".
     pub thing: Template,
-    /// One of several things that have the same name.
+    /// One of several things with the same name.
     pub numbered: Template,
     pub list: Lists,
     pub ask: Ask,
@@ -86,7 +86,7 @@ pub struct Sentences {
     pub grammar: Grammar,
 }
 
-/// What stands between the items of a list.
+/// The text between the items of a list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lists {
@@ -96,26 +96,26 @@ pub struct Lists {
     pub or: Join,
 }
 
-/// What stands before the last item of a list.
+/// The text before the last item of a list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
     pub last: String,
-    /// Said instead where the last item sounds so: "e" for "y" in "agujas e hilo".
+    /// Another text before certain sounds: "e" for "y" in "agujas e hilo".
     pub variant: Option<Variant>,
 }
 
-/// Another form of a word, by how the next one begins.
+/// Another form of a word that depends on how the next word begins.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
     pub last: String,
     /// Beginnings of the next word, in lower case.
     pub before: Vec<String>,
-    /// Beginnings that only look like one of those.
+    /// Exceptions among these beginnings.
     #[serde(default)]
     pub unless: Vec<String>,
-    /// Whole words that sound so.
+    /// Whole words that also have the sound.
     #[serde(default)]
     pub before_whole: Vec<String>,
 }
@@ -125,54 +125,54 @@ pub struct Variant {
 pub struct Ask {
     /// The question for one value; `choices` may be empty.
     pub plain: Template,
-    /// The same where the name stands for several things, and where it counts them.
+    /// The same if the name is a plural, and if it is a count.
     pub plural: Template,
     pub how_many: Template,
-    /// Whether something holds.
+    /// The question whether something is so.
     pub truth: Template,
-    /// Where the description names what is wanted, and where it is an indirect question.
+    /// The question if the description names the wanted thing, and if it is an indirect question.
     pub thing: Template,
     pub indirect: Template,
-    /// A question with what is said of its name.
+    /// A question with a description of the name.
     pub described: Template,
-    /// The same where the name says nothing by itself: "to".
+    /// The same if the name says nothing by itself: "to".
     pub bare: Template,
     pub bare_described: Template,
-    /// Those that a question lists.
+    /// The choices that a question lists.
     pub choices: Template,
     /// The question for several values.
     pub several: Template,
     /// The same for parts of one thing.
     pub several_of: Template,
-    /// A name with the choices that there are for it.
+    /// A name with its choices.
     pub with_choices: Template,
-    /// A question that is about this thing.
+    /// A question about this thing.
     pub about: Template,
     /// A question that was asked once before, and more than once.
     pub again: Template,
     pub once_more: Template,
-    /// A question for what the person would rather leave out.
+    /// A question for a value that the person wanted to leave out.
     pub needed: Template,
-    /// What a value is needed for.
+    /// Says what a value is needed for.
     pub why: Template,
     pub why_described: Template,
-    /// What is known otherwise now, before the next question.
+    /// The corrected values, before the next question.
     pub corrected: Template,
-    /// Why a yes is waited for.
+    /// Says why a yes is needed.
     pub yes_needed: String,
-    /// Which of several values was meant.
+    /// Asks which of several values was meant.
     pub which: Template,
-    /// In which half of the day a time lies.
+    /// Asks which half of the day a time lies in.
     pub morning_or_afternoon: Template,
     pub morning_or_evening: Template,
 }
 
-/// Why a value is not taken.
+/// Says why a value is not accepted.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refused {
     pub value: Template,
-    /// Where the value must not be repeated.
+    /// The same if the value must not be repeated.
     pub hidden: Template,
 }
 
@@ -194,7 +194,7 @@ pub struct Wanted {
     pub not_shorter: Template,
     pub not_longer: Template,
     pub other_form: String,
-    /// The validator's reason, which is English; other languages say something general.
+    /// The validator's reason, which is English; other languages use a general phrase.
     pub other: Template,
 }
 
@@ -211,7 +211,7 @@ pub struct Formats {
     pub url: String,
 }
 
-/// What has to hold between two values.
+/// The required relation of two values.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -222,7 +222,7 @@ pub struct Rule {
     pub amount: Order,
 }
 
-/// How one value lies to another.
+/// The relation of one value to another.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
@@ -232,7 +232,7 @@ pub struct Order {
     pub greater: Template,
 }
 
-/// A moment moved by a length of time.
+/// A moment plus or minus a length of time.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moved {
@@ -241,7 +241,7 @@ pub struct Moved {
     pub forth: String,
     /// The amounts that take the singular.
     pub singular: Vec<u64>,
-    /// Its singular and its plural, and so on.
+    /// The singular and the plural of each unit.
     pub minute: [String; 2],
     pub hour: [String; 2],
     pub day: [String; 2],
@@ -250,34 +250,34 @@ pub struct Moved {
     pub year: [String; 2],
 }
 
-/// What will be done, for a yes.
+/// Asks for a yes to what will be done.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confirm {
-    /// By what the function is called.
+    /// With the name of the function.
     pub plain: Template,
     pub details: Template,
-    /// By what it does, in words that can stand behind "shall I".
+    /// With its action, in words that can follow "shall I".
     pub deed: Template,
     pub deed_details: Template,
-    /// What is to be changed, after a no.
+    /// Asks what is to be changed, after a no.
     pub change: String,
 }
 
-/// What was done already, and whether to do more.
+/// Says what was done already, and asks whether to do more.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repeat {
     pub done: Template,
-    /// Whether to do this as well.
+    /// Asks whether to do this as well.
     pub also: Template,
-    /// Whether to do the very same again.
+    /// Asks whether to do exactly the same again.
     pub once_more: String,
-    /// After a no.
+    /// Says that nothing more is done, after a no.
     pub left: String,
 }
 
-/// Which of several functions is meant.
+/// Asks which of several functions is meant.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tie {
@@ -287,76 +287,76 @@ pub struct Tie {
     pub without: Template,
 }
 
-/// What happened.
+/// Reports what happened.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct News {
     pub cancelled: Template,
     pub restarted: String,
-    /// A person takes over after too many tries, and where the person asked for one.
+    /// Says that a human takes over: after too many tries, and because the person asked for one.
     pub hand_off: String,
     pub hand_over: String,
-    /// Whether a person is to take over.
+    /// Asks whether a human is to take over.
     pub offer: String,
-    /// The first time, the second, the third.
+    /// For the first, the second and the third time.
     pub not_understood: [String; 3],
-    /// What was said twice in a row and is said once more.
+    /// A text that is repeated for the third time in a row.
     pub again: Template,
-    /// In place of a long text that was just said: by its last sentence, which asks; else to a question, and to anything
-    /// else.
+    /// Replaces a long text that was just said: by its last sentence, which asks; else by a text for questions, or by
+    /// one for all other texts.
     pub still_asked: Template,
     pub answer_needed: String,
     pub told_before: String,
 }
 
-/// What is said where nothing is asked.
+/// The texts for turns without a question.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remarks {
     pub greeting: String,
     pub thanks: String,
     pub farewell: String,
-    /// After "ok" and "great" alone.
+    /// The reply to "ok" or "great" alone.
     pub acknowledged: String,
-    /// To somebody who needs time.
+    /// The reply to a person who needs time.
     pub waiting: String,
     pub apology: String,
     pub complaint: String,
     /// Before a list of what can be asked for.
     pub abilities: String,
-    /// Somebody cancels where nothing is open.
+    /// The reply to a cancellation when nothing is open.
     pub nothing_open: String,
-    /// The first time, and the second.
+    /// For the first time, and for the second.
     pub out_of_scope: [String; 2],
-    /// What can be asked for, where that is little.
+    /// The list of what can be asked for, if it is short.
     pub able: Template,
-    /// What was understood and is not called.
+    /// Says what was understood but is not called.
     pub understood: Template,
-    /// A call that came to nothing which could be told; and of a function that no description tells of.
+    /// A call without a result to report; the second text is for a function without a usable description.
     pub done: Template,
     pub done_plain: String,
     /// A call that found nothing.
     pub nothing_found: String,
-    /// The person, or the client for them, let nothing be done.
+    /// The person, or the client for them, did not allow the call.
     pub declined: String,
-    /// `reason` ends as a sentence does.
+    /// A call that failed; `reason` ends like a sentence.
     pub failed: Template,
-    /// A reason: the service that does it gives no answer, or none that a person could be told.
+    /// A reason: the service did not answer, or its answer cannot be shown to a person.
     pub unavailable: String,
-    /// Of a call of which nobody knows whether it was carried out.
+    /// A call that may or may not have been carried out.
     pub uncertain: Template,
 }
 
-/// What is told of a function that is open.
+/// The lines of a summary about an open function.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
     pub known: Template,
     pub missing: Template,
     pub not_valid: Template,
-    /// Everything is known, and a yes is waited for.
+    /// Everything is known, and the person has to say yes.
     pub unconfirmed: String,
-    /// In place of a value that is not shown.
+    /// Replaces a value that is not shown.
     pub given: String,
 }
 
@@ -365,10 +365,10 @@ impl Sentences {
         Ok(toml::from_str(text)?)
     }
 
-    /// One sentence after another.
+    /// Two sentences, one after the other.
     #[must_use]
     pub fn then(&self, first: &str, second: &str) -> String {
-        // Words of another script are followed by a space.
+        // Latin text is followed by a space in any language.
         let gap = if first.ends_with(|last: char| last.is_ascii()) { " " } else { self.gap.as_str() };
         format!("{first}{gap}{second}")
     }

@@ -1,4 +1,4 @@
-//! What the words of a schema say of its slots.
+//! Words of a schema that say something about its slots.
 
 use std::collections::BTreeMap;
 
@@ -7,69 +7,69 @@ use serde::Deserialize;
 use super::units::Unit;
 use crate::text::{fold, names::singular};
 
-/// Words that names and descriptions of slots are made of. Singular and plural of single words are one, but in
-/// `measured` and `periods`.
+/// Words in names and descriptions of slots. Singular and plural of single words count as one, except in `measured` and
+/// `periods`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfSlots {
-    /// What is done in the morning, so that an hour lies there: "breakfast".
+    /// Things that are done in the morning, so that an hour is in the morning: "breakfast".
     pub morning: Vec<String>,
-    /// What is done from noon on: "dinner".
+    /// Things that are done from noon on: "dinner".
     pub afternoon: Vec<String>,
-    /// What is done in the hours of work: "appointment".
+    /// Things that are done in working hours: "appointment".
     pub working_hours: Vec<String>,
-    /// What lies behind, so that a date does: "birth".
+    /// Things in the past, so that a date is in the past: "birth".
     pub past: Vec<String>,
-    /// The same where a function is about it, unless the slot is about what is `ahead`.
+    /// The same if a function is about such a thing, unless the slot is about one of `ahead`.
     pub past_matters: Vec<String>,
     pub ahead: Vec<String>,
     /// Sums of money, which are not weighed: "price".
     pub sums: Vec<String>,
-    /// Count years: "age".
+    /// Words for a number of years: "age".
     pub ages: Vec<String>,
-    /// Begin the name of a bound, though they are units as well: "min".
+    /// Words that begin the name of a bound, although they are units as well: "min".
     pub bounds: Vec<String>,
-    /// Join two of a kind, so that a unit beside them is not that of the slot: "per".
+    /// Words that relate two things, so that a unit beside them is not the slot's unit: "per".
     pub relations: Vec<String>,
-    /// Stand before a unit in a description: "in", "how many".
+    /// Words before a unit in a description: "in", "how many".
     pub measured: Vec<String>,
-    /// Name one of a unit, rather than how long something is: "the day of the month".
+    /// Words that name one particular unit rather than a length: "the day of the month".
     pub periods: Vec<String>,
-    /// Say that things are counted: "num".
+    /// Words which say that things are counted: "num".
     pub numbers: Vec<String>,
-    /// Who are counted: "people".
+    /// Words for people who are counted: "people".
     pub people: Vec<String>,
-    /// How names of slots end that take a part of a person's name.
+    /// Endings of slot names for a part of a person's name.
     pub given_names: Vec<String>,
     pub family_names: Vec<String>,
-    /// Names of slots that say how many there are of something, whole and by how they begin: "quantity", "number of".
+    /// Slot names for a count, as whole names and as beginnings: "quantity", "number of".
     pub counts: Vec<String>,
     pub count_beginnings: Vec<String>,
     /// The same in descriptions: "how many".
     pub counting: Vec<String>,
-    /// Name the one end of a range and the other: "start", "arrival"; "until", "departure".
+    /// Names for the start and for the end of a range: "start", "arrival"; "until", "departure".
     pub begins: Vec<String>,
     pub ends: Vec<String>,
-    /// How names of slots end that take whatever is remarked: "note".
+    /// Endings of slot names for remarks: "note".
     pub remarks: Vec<String>,
-    /// How names of slots end that take a part of an address: "street"; "city"; "zip".
+    /// Endings of slot names for a part of an address: "street"; "city"; "zip".
     pub streets: Vec<String>,
     pub towns: Vec<String>,
-    /// Words that streets begin with, where they do: "calle".
+    /// Words that begin the name of a street, in languages where they do: "calle".
     pub kinds_of_street: Vec<String>,
-    /// Parts of a house, which stand before its street: "flat".
+    /// Parts of a house that are written before the street: "flat".
     pub dwellings: Vec<String>,
     pub postal_codes: Vec<String>,
-    /// Each dimension, as names of slots have it and as people say it behind a number: "width", "wide".
+    /// Each dimension: the word in slot names, and the word that people say behind a number: "width", "wide".
     pub dimensions: Vec<Vec<String>>,
-    /// Places in a row: "floor".
+    /// Positions in a sequence: "floor".
     pub ranks: Vec<String>,
-    /// Units beside those that people say, which `values.toml` has: "nights".
+    /// Units besides those that `values.toml` has: "nights".
     pub units: BTreeMap<Unit, Vec<String>>,
     pub written: Written,
 }
 
-/// Words of slots whose values are told by how they are written.
+/// Words of slots whose values are recognized by how they are written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
@@ -81,15 +81,15 @@ pub struct Written {
     pub channels: Vec<String>,
     /// `@ann`.
     pub handles: Vec<String>,
-    /// Who is written to: `ann@example.org`.
+    /// Recipients of mail: `ann@example.org`.
     pub addressees: Vec<String>,
     /// `owner/name`.
     pub repositories: Vec<String>,
-    /// Hashes, cut short or not: `9f3c2ab`.
+    /// Hashes, full or shortened: `9f3c2ab`.
     pub hashes: Vec<String>,
     /// `PROJ-123`.
     pub ids: Vec<String>,
-    /// Where something comes from, and where it goes, in a function that is about such things.
+    /// The start and the destination, in a function that is about such things.
     pub ends: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ impl Written {
 }
 
 impl OfSlots {
-    /// Makes the words such as names are compared by.
+    /// Puts the words into the form in which names are compared.
     pub(super) fn fold(&mut self) {
         let lists = [
             &mut self.morning,

@@ -1,12 +1,12 @@
-//! Which of the languages that have a pack a text is in, by the commonest words of each: for functions that come without
-//! a language, such as the tools of a request.
+//! Which of the languages with a pack a text is in, by the commonest words of each. This is used for functions that
+//! come without a language, such as the tools of a request.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use super::Language;
 use crate::text::{fold, is_unspaced};
 
-/// Words that stand in most sentences of one language and in few of the others.
+/// Words that occur in most sentences of one language and in few sentences of the others.
 const WORDS: [(&str, &str); 4] = [
     (
         "en",
@@ -36,7 +36,7 @@ const WORDS: [(&str, &str); 4] = [
          aimerais faut aujourd'hui demain c'est j'ai s'il merci bonjour oui non au aux l d qu n y en",
     ),
 ];
-/// Letters and marks that one language alone has.
+/// Letters and marks that only one language has.
 const LETTERS: [(&str, &str); 4] = [("es", "ñ¿¡"), ("de", "ßäüö"), ("fr", "èêçœùîïë"), ("es", "áíóú")];
 
 /// The languages of each word.
@@ -50,7 +50,7 @@ static KNOWN: LazyLock<HashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
     known
 });
 
-/// The language of the texts, if their words tell. Reads each once.
+/// The language of the texts, if their words show it. Reads each text once.
 #[must_use]
 pub fn spoken<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&'static Language> {
     let mut scores: HashMap<&'static str, f32> = HashMap::new();
@@ -66,7 +66,7 @@ pub fn spoken<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&'static L
         for word in text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()) {
             let codes = KNOWN.get(&fold(word)).map(Vec::as_slice).unwrap_or_default();
             for code in codes {
-                // A word of several languages speaks for each a little.
+                // A word of several languages counts a little for each of them.
                 *scores.entry(code).or_default() += 1.0 / codes.len() as f32;
             }
         }

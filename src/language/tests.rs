@@ -1,4 +1,4 @@
-//! What a pack must hold.
+//! What a pack must contain.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -69,7 +69,7 @@ fn every_language_is_found_by_its_tag() {
     assert_eq!(Language::or_english("fi").code, "en");
 }
 
-/// Every file of every pack, and those beside them, as folder and name.
+/// Every file of every pack, and the files beside the packs, as folder and name.
 fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
     let of_packs = Language::all().flat_map(|language| FILES.map(|file| (language.code, file)));
     of_packs.chain([("", "values.toml"), ("", "signs.toml")])
@@ -125,7 +125,7 @@ fn texts(value: &toml::Value, path: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// What a sentence says in English it says in every language, but for the validator's reason, which is English.
+/// A sentence has the same places in every language as in English, except the validator's reason, which is English.
 #[test]
 fn every_sentence_has_the_places_of_the_english_one() {
     let places = |code: &str| {

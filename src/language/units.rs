@@ -1,4 +1,4 @@
-//! Units of what is counted and measured.
+//! Units of counted and measured quantities.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub enum Unit {
     Cents,
 }
 
-/// What units of one kind have in common.
+/// The kind of quantity that units measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimension {
     /// Of a fixed length, in seconds.
@@ -79,7 +79,7 @@ impl Unit {
         Self::Cents,
     ];
 
-    /// As `module.toml` spells it.
+    /// The name in `module.toml`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.table().0
@@ -90,7 +90,7 @@ impl Unit {
         self.table().1
     }
 
-    /// How much one is, in what its dimension counts.
+    /// The size of one unit, in the base unit of its dimension.
     #[must_use]
     pub const fn size(self) -> f64 {
         self.table().2
@@ -131,7 +131,7 @@ impl Unit {
     pub fn convert(self, amount: f64, other: Self) -> Option<f64> {
         (self.dimension() == other.dimension()).then(|| {
             let exact = amount * self.size() / other.size();
-            // Quotients of these sizes are off by less than that.
+            // Rounding errors of these quotients are smaller than this.
             let rounded = (exact * 1e6).round() / 1e6;
             if rounded.is_finite() { rounded } else { exact }
         })

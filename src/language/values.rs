@@ -1,4 +1,4 @@
-//! What words mean in dates, times, numbers and amounts.
+//! The meanings of words in dates, times, numbers and amounts.
 
 use std::{collections::BTreeMap, str::FromStr, sync::LazyLock};
 
@@ -37,7 +37,7 @@ impl From<Unit> for Measure {
     }
 }
 
-/// A part of the day, for hours that are said without one.
+/// A part of the day, which decides an hour without am or pm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
@@ -56,7 +56,7 @@ pub enum Edge {
     End,
 }
 
-/// How a currency is written, which says on which side of the amount it may stand.
+/// How a currency is written, which decides on which side of the amount it may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// `$`, `US$`: before or after.
@@ -65,7 +65,7 @@ pub enum Written {
     Code,
     /// "dollars": after.
     Word,
-    /// "won": after, and it may well mean something else.
+    /// "won": after, and it may also mean something else.
     Weak,
 }
 
@@ -76,14 +76,14 @@ impl Written {
     }
 }
 
-/// As ISO 4217 writes a currency, or [`facts::DOLLAR`].
+/// The ISO 4217 code of a currency, or [`facts::DOLLAR`].
 pub type Code = &'static str;
 
-/// One thing that a word or phrase may mean. Packs name those without a value by themselves.
+/// A possible meaning of a word or phrase. Packs write senses without a value by their name alone.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sense {
-    /// `weak`: the word is a common one too ("may", "sat").
+    /// `weak`: the word is also a common word ("may", "sat").
     #[serde(skip)]
     Month {
         month: i8,
@@ -101,7 +101,7 @@ pub enum Sense {
     /// Today, in the evening.
     Tonight,
     Now,
-    /// "Christmas": a day of every year.
+    /// "Christmas": a fixed day of every year.
     #[serde(skip)]
     Fixed {
         month: i8,
@@ -116,14 +116,14 @@ pub enum Sense {
     /// After the hour: true for pm.
     #[serde(skip)]
     Meridiem(bool),
-    /// Anywhere: what is done at that part of the day ("dinner", "wake me").
+    /// In any position: something that is done at that part of the day ("dinner", "wake me").
     #[serde(skip)]
     Suggests(Part),
     /// Before the hour ("午後"): true for pm.
     #[serde(skip)]
     MeridiemBefore(bool),
     OClock,
-    /// "half" of "half past": of anything, too.
+    /// "half" of "half past"; also half of any other thing.
     Half,
     /// German "halb drei": half an hour before the hour.
     HalfTo,
@@ -133,7 +133,7 @@ pub enum Sense {
     /// "three quarters".
     #[serde(skip)]
     Quarters(i8),
-    /// German "drei viertel acht": so many quarters of the hour before the one that is named are over.
+    /// German "drei viertel acht": this many quarters of the hour before the named one are over.
     #[serde(skip)]
     QuartersInto(i8),
     Past,
@@ -142,16 +142,16 @@ pub enum Sense {
     QuarterTo,
     #[serde(skip)]
     Unit(Unit),
-    /// "fortnight": so many of a unit in one word.
+    /// "fortnight": a number of units in one word.
     #[serde(skip)]
     Length {
         unit: Unit,
         count: i32,
     },
-    /// "h": a unit only where it is glued to the digits.
+    /// "h": a unit only if it is glued to the digits.
     #[serde(skip)]
     GluedUnit(Unit),
-    /// "kg": a unit of anything but time.
+    /// "kg": a unit of anything except time.
     #[serde(skip)]
     Measure(Measure),
     /// Between two dimensions: "60 by 40 cm".
@@ -161,19 +161,19 @@ pub enum Sense {
     Last,
     /// "kommende": the nearest weekday, and the next period.
     Coming,
-    /// "übernächste": one further than the next one, and than the last one.
+    /// "übernächste": one further than the next one; one further than the last one.
     AfterNext,
     BeforeLast,
-    /// So many weeks after the day of the week before it: "Friday week".
+    /// This many weeks after the day of the week before it: "Friday week".
     #[serde(skip)]
     WeeksLater(i64),
-    /// "来月": so many of a unit from the one that is now.
+    /// "来月": a unit, by its distance from the current one.
     #[serde(skip)]
     Shifted {
         unit: Unit,
         steps: i64,
     },
-    /// "令和": its first year less one.
+    /// "令和": the year before its first year.
     #[serde(skip)]
     Era(i64),
     In,
@@ -182,23 +182,23 @@ pub enum Sense {
     AgoBefore,
     /// "from now", "later".
     Hence,
-    /// "from tomorrow": the start of what is counted from.
+    /// "from tomorrow": the start from which something is counted.
     From,
-    /// "before", "after" a day from which is counted: "two weeks before Christmas".
+    /// "before", "after" a day from which others are counted: "two weeks before Christmas".
     BeforeDay,
     AfterDay,
-    /// "surlendemain de": so many days from the one behind it.
+    /// "surlendemain de": this many days after the day behind it.
     #[serde(skip)]
     DayFrom(i32),
     The,
     Of,
     And,
     A,
-    /// Before a date that lies behind.
+    /// Before a date in the past.
     Since,
-    /// The same, and as often before what lies ahead: Spanish "desde".
+    /// The same, but as often before a date in the future: Spanish "desde".
     SinceOrFrom,
-    /// "any day": of the days of a week, none is meant more than another.
+    /// "any day": no day of the week is preferred.
     AnyDay,
     /// "the end of April".
     #[serde(skip)]
@@ -207,10 +207,10 @@ pub enum Sense {
     At,
     /// Before a time of day, among other things: "by", "around".
     Around,
-    /// Before a time of day in digits with its minutes, and before anything else: Spanish "a".
+    /// Before a time of day in digits with minutes, and before many other things: Spanish "a".
     BeforeClock,
     On,
-    /// Before the first day of a range, and before no other day by itself: French "du".
+    /// Before the first day of a range, but not before a single day: French "du".
     RangeFrom,
     /// Words before a month or a day of the month ("by March", "until the third").
     Until,
@@ -226,62 +226,62 @@ pub enum Sense {
     /// A hundredth of a currency.
     #[serde(skip)]
     Cent(Option<Code>),
-    /// "p": the same only where it is glued to the digits.
+    /// "p": the same, but only if it is glued to the digits.
     #[serde(skip)]
     GluedCent(Code),
-    /// "fiver": a coin or a note, worth so many hundredths.
+    /// "fiver": a coin or a note, with its value in hundredths.
     #[serde(skip)]
     Coin {
         hundredths: i32,
         code: Code,
     },
     Percent,
-    /// "million", in digits with words.
+    /// "million", which may follow digits.
     #[serde(skip)]
     Multiplier(i64),
-    /// "k": a multiplier only where it is glued to the digits.
+    /// "k": a multiplier only if it is glued to the digits.
     #[serde(skip)]
     GluedMultiplier(i64),
-    /// "grand": a multiplier only where nothing is counted behind it.
+    /// "grand": a multiplier only if no counted thing follows.
     #[serde(skip)]
     LastMultiplier(i64),
     Dozen,
     Couple,
-    /// "thirds": of a whole, so many as the number before it says.
+    /// "thirds": the number before it says how many of these parts of a whole.
     FractionOf,
-    /// "a few", "unas": more than one, and no number.
+    /// "a few", "unas": more than one, but not a number.
     Vague,
-    /// "einhalb": what a number word ends in that is half of one more.
+    /// "einhalb": an ending of a number word that adds a half.
     HalfEnding,
-    /// "anderthalb": so many halves.
+    /// "anderthalb": this many halves.
     #[serde(skip)]
     Halves(i8),
     /// "ひとつ": this many of something.
     #[serde(skip)]
     Count(i64),
-    /// "twice", "both": a count where one is looked for.
+    /// "twice", "both": a count if one is looked for.
     #[serde(skip)]
     Times(i8),
     Minus,
-    /// Before a minus that is none: "al menos", "au moins".
+    /// Before "menos" or "moins" that is not a minus: "al menos", "au moins".
     NoMinus,
     /// Said before a pronoun: "this one", "which one".
     Determiner,
-    /// "every": not one day or hour, but all of them.
+    /// "every": all days or hours, rather than one.
     Every,
-    /// "half of", "double": an amount is said by the one behind it.
+    /// "half of", "double": changes the amount behind it.
     PartOf,
-    /// "times", between two amounts.
+    /// "times" between two amounts.
     MultipliedBy,
-    /// "less", "and a bit", behind an amount: it is another one.
+    /// "less", "and a bit" behind an amount: changes the amount.
     OtherAmount,
-    /// "or", between two values of which one is meant.
+    /// "or" between two values of which one is meant.
     Either,
-    /// "to", between two amounts: "ten to fifteen minutes".
+    /// "to" between two amounts: "ten to fifteen minutes".
     UpTo,
-    /// A word that no noun begins with, so that a number before it stands alone.
+    /// A word with which no noun begins, so that a number before it counts nothing.
     Function,
-    /// Of an address, behind the number of a house: "Lane", and in French, where it stands right behind, "rue".
+    /// Part of an address behind a house number: "Lane", and in French, where it follows directly, "rue".
     Street,
     Yes,
     No,
@@ -298,7 +298,7 @@ pub enum Sense {
 }
 
 impl Sense {
-    /// The unit that it is, of time or of anything else.
+    /// The unit that the sense means, of time or of anything else.
     #[must_use]
     pub fn unit(self) -> Option<Measure> {
         match self {
@@ -309,7 +309,7 @@ impl Sense {
     }
 }
 
-/// The words of one sense, or of each value of a sense.
+/// The words of a sense, or the words of each value of a sense.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Entry {
@@ -317,7 +317,7 @@ enum Entry {
     ByValue(BTreeMap<String, Vec<String>>),
 }
 
-/// What is written alike in every language. Codes that are English words (`TRY`, `ALL`) are left out.
+/// What is written alike in every language. Codes that are also English words (`TRY`, `ALL`) are left out.
 #[must_use]
 pub fn common() -> &'static Phrases<Sense> {
     static COMMON: LazyLock<Phrases<Sense>> =

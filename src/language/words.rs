@@ -1,4 +1,4 @@
-//! Words that hold sentences together, and words that names in schemas are made of.
+//! Function words of sentences, and words that names in schemas are made of.
 
 use serde::Deserialize;
 
@@ -8,25 +8,25 @@ use crate::text::{Utterance, fold, words::phrase_words};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Words {
-    /// Words that carry a sentence and seldom begin a name: likely plain even if no exemplar has them.
+    /// Function words that seldom begin a name: probably plain words even if no exemplar has them.
     pub carriers: Vec<String>,
-    /// Words of at least four letters that say too little of what is asked for.
+    /// Words of at least four letters that say too little about what is asked for.
     pub said_of_anything: Vec<String>,
-    /// Number words, as far as they tell what a value looks like.
+    /// Number words, as far as they show what a value looks like.
     pub numbers: Vec<String>,
-    /// Words that stand for a value without saying it: "something", "all".
+    /// Words that refer to a value without stating it: "something", "all".
     pub indefinite: Vec<String>,
-    /// Words that put off a value: "something", "somebody".
+    /// Words that leave a value open: "something", "somebody".
     pub unsaid: Vec<String>,
-    /// Words that lead to a name and are no part of it: "called".
+    /// Words that lead to a name but are not part of it: "called".
     pub naming: Vec<String>,
-    /// Words behind which a full stop ends no sentence, without it: "Dr".
+    /// Words, without their full stop, behind which a full stop does not end a sentence: "Dr".
     pub abbreviations: Vec<String>,
-    /// Stand before a name and are none: "Mrs".
+    /// Words before a name that are not part of it: "Mrs".
     pub titles: Vec<String>,
-    /// What a question ends in that needs no question mark.
+    /// Endings of a question that needs no question mark.
     pub question_endings: Vec<String>,
-    /// Say nothing but that the last call is meant: "the same", "what about".
+    /// Words that only say that the last call is meant: "the same", "what about".
     pub follow_ups: Vec<String>,
     pub around: Phrases,
     pub joints: Joints,
@@ -37,13 +37,13 @@ pub struct Words {
     pub limits: Vec<Limit>,
 }
 
-/// What people say around a request that says nothing of it, each phrase as its words.
+/// Phrases around a request that say nothing about it, each as its words.
 #[derive(Debug, Deserialize)]
 #[serde(from = "Sides")]
 pub struct Phrases {
-    /// Those that lead a request among them.
+    /// Phrases before a request, including those that lead to it.
     pub before: Vec<Vec<String>>,
-    /// What leads a request: "could you".
+    /// Phrases that lead to a request: "could you".
     pub requests: Vec<Vec<String>>,
     pub behind: Vec<Vec<String>>,
 }
@@ -64,15 +64,15 @@ impl From<Sides> for Phrases {
     }
 }
 
-/// What makes a number a limit of one kind: the highest that is meant, or the lowest.
+/// Phrases that make a number a limit of one kind: the highest or the lowest value.
 #[derive(Debug, Deserialize)]
 #[serde(from = "Bounds")]
 pub struct Limit {
     /// Words in names of slots that take this limit: "max".
     pub names: Vec<String>,
-    /// What people say right before the number, each phrase as its words: "at most".
+    /// Phrases right before the number, each as its words: "at most".
     pub before: Vec<Vec<String>>,
-    /// What they say right behind it: "or less".
+    /// Phrases right behind the number: "or less".
     pub behind: Vec<Vec<String>>,
 }
 
@@ -100,69 +100,70 @@ impl From<Bounds> for Limit {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Joints {
-    /// Join anything: items as well as requests.
+    /// Words that join anything: items as well as requests.
     pub conjunctions: Vec<String>,
-    /// Stand between two of which one is meant.
+    /// Words between two choices.
     pub alternatives: Vec<String>,
-    /// Join what is done one after the other; also behind a conjunction.
+    /// Words that join actions in sequence; also behind a conjunction.
     pub sequences: Vec<String>,
-    /// Do so behind a conjunction, a comma or the end of a sentence; elsewhere they stand within a request.
+    /// Words that do so behind a conjunction, a comma or the end of a sentence; elsewhere they belong to a request.
     pub followers: Vec<String>,
-    /// Lead to a reason, a clause to which all that follows belongs; the last word of a phrase.
+    /// Words that lead to a reason, a clause that contains everything that follows; the last word of each phrase.
     pub reasons: Vec<String>,
-    /// Stand between two requests in a script without spaces.
+    /// Words between two requests in a script without spaces.
     pub unspaced: Vec<String>,
-    /// End a request in such a script. Their last character does not belong to it.
+    /// Endings of a request in such a script. Their last character does not belong to the request.
     pub unspaced_endings: Vec<String>,
 }
 
-/// What people say around a value in an answer. It is only taken away whole.
+/// Phrases around a value in an answer. A phrase is only removed as a whole.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answers {
-    /// Before the value; without spaces, those of one or two characters only where a mark or a space follows.
+    /// Phrases before the value. Without spaces, those of one or two characters count only if a mark or a space
+    /// follows.
     pub before: Vec<String>,
-    /// Behind the value.
+    /// Phrases behind the value.
     pub behind: Vec<String>,
-    /// What stands between the name of what was asked for and the value, in languages without spaces.
+    /// Characters between the name of the slot that was asked for and the value, in languages without spaces.
     pub topics: Vec<char>,
-    /// Words with which a sentence of its own goes on behind a comma: "she's".
+    /// Words with which a new sentence begins behind a comma: "she's".
     pub subjects: Vec<String>,
-    /// Stand between the name of a slot and its value: "is".
+    /// Words between the name of a slot and its value: "is".
     pub copulas: Vec<String>,
 }
 
-/// Words that the values of slots are made of.
+/// Words in the values of slots.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfValues {
-    /// Weigh nothing among the words of a value: "of".
+    /// Words that do not count among the words of a value: "of".
     pub fillers: Vec<String>,
-    /// Are no value by themselves: "the".
+    /// Words that are not a value by themselves: "the".
     pub empty: Vec<String>,
-    /// Turn a value around: it was not said without them.
+    /// Words that negate a value: a value with one was not said without it.
     pub negations: Vec<String>,
 }
 
-/// Words that names and descriptions of functions and slots are made of.
+/// Words in names and descriptions of functions and slots.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Names {
-    /// Words, and beginnings of words, that make of a slot one for what is left out.
+    /// Words, and beginnings of words, in the name of a slot for things that are left out.
     pub left_out: Vec<String>,
     pub left_out_beginnings: Vec<String>,
-    /// The same in its description, where "without" and "except" are said of anything.
+    /// The same in descriptions, where "without" and "except" may be about anything.
     pub left_out_in_descriptions: Vec<String>,
-    /// Words of a flag's name that say nothing of what it is about: "with".
+    /// Words in a flag's name that do not name its subject: "with".
     pub flags: Vec<String>,
-    /// Say nothing without what they stand beside: "the to" is nobody's word.
+    /// Words that say nothing without their context: nobody asks for "the to".
     pub bare: Vec<String>,
-    /// Beginnings of words of a function that makes things go away.
+    /// Beginnings of words in functions that make things go away.
     pub going_beginnings: Vec<String>,
 }
 
 impl Words {
-    /// All but the descriptions' words is folded, as what it is compared with is.
+    /// All words except those for descriptions are folded, as are the texts they are compared with.
     pub(super) fn parse(text: &str) -> Result<Self, PackError> {
         let mut words: Self = toml::from_str(text)?;
         let joints = &mut words.joints;
@@ -203,31 +204,31 @@ impl Words {
         Ok(words)
     }
 
-    /// True for a folded word that carries a sentence.
+    /// True for a folded function word.
     #[must_use]
     pub fn is_carrier(&self, word: &str) -> bool {
         self.carriers.iter().any(|carrier| carrier == word)
     }
 
-    /// True for a folded word that stands for a value without saying it.
+    /// True for a folded word that refers to a value without stating it.
     #[must_use]
     pub fn is_indefinite(&self, word: &str) -> bool {
         self.indefinite.iter().any(|other| other == word)
     }
 
-    /// True for a folded word that puts off a value.
+    /// True for a folded word that leaves a value open.
     #[must_use]
     pub fn is_unsaid(&self, word: &str) -> bool {
         self.unsaid.iter().any(|other| other == word)
     }
 
-    /// True for a folded word that stands before a name and is none.
+    /// True for a folded word before a name that is not part of it.
     #[must_use]
     pub fn is_title(&self, word: &str) -> bool {
         self.titles.iter().any(|other| other == word)
     }
 
-    /// True for a folded word that says that what was done last is meant.
+    /// True for a folded word which says that the last call is meant.
     #[must_use]
     pub fn is_follow_up(&self, word: &str) -> bool {
         self.follow_ups.iter().any(|other| other == word)

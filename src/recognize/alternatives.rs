@@ -1,4 +1,4 @@
-//! "Tea or coffee": values of one recognizer that are said to choose from. They are one mention, which may mean either.
+//! "Tea or coffee": several values of one recognizer to choose from. They become one mention that may mean either.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::{
     text::{Span, Utterance, fold},
 };
 
-/// Words between "or" and the value behind it, at most, and their letters: "or on the".
+/// The most words between "or" and the value behind it, and the most letters of each: "or on the".
 const WORDS: usize = 2;
 const LETTERS: usize = 4;
-/// Characters between a value and the one behind it, at most.
+/// The most characters between a value and the next one.
 const NEAR: usize = 24;
 
-/// Joins what is said to choose from, but for values of the recognizers in `several`, of which a slot takes any number.
-/// What is ruled out stays as it is.
+/// Joins values to choose from, except those of the recognizers in `several`, which belong to slots that take any
+/// number. Values that are ruled out stay as they are.
 pub(super) fn joined(
     tag: &str,
     utterance: &Utterance,
@@ -49,7 +49,7 @@ pub(super) fn joined(
     };
     let is_denied = |span: Span| negations.iter().any(|one| one.scope.overlaps(span));
     let mut chosen: BTreeSet<(RecognizerId, Span)> = BTreeSet::new();
-    // From the last on, so that a list joins what is joined already: "Monday, Tuesday or Friday".
+    // Starts with the last mention, so that a list joins what is joined already: "Monday, Tuesday or Friday".
     for index in (1..mentions.len()).rev() {
         let (recognizer, span) = (mentions[index].recognizer, mentions[index].span);
         let before = mentions[..index].iter().rposition(|one| one.recognizer == recognizer && one.span != span);
@@ -80,11 +80,11 @@ pub(super) fn joined(
 /// What stands between two values.
 enum Joint {
     Or,
-    /// Nothing but a comma.
+    /// Only a comma.
     Comma,
 }
 
-/// The words before "or" stand behind the second value as well: "four people or five people".
+/// The words before "or" also follow the second value: "four people or five people".
 fn repeats(utterance: &Utterance, words: &[Span], end: usize) -> bool {
     let behind = utterance.words().iter().filter(|word| word.start >= end);
     let said = |word: &Span| fold(utterance.slice(*word));
@@ -107,7 +107,7 @@ fn unspaced(utterance: &Utterance, (gap, end): (Span, usize), alternatives: &[St
 mod tests {
     use super::*;
 
-    /// What is left of the mentions of `known`, each with the other values that it may mean.
+    /// The remaining mentions of `known`, each with the other values that it may mean.
     fn left(language: &str, text: &str, known: &[&str], denied: Option<&str>) -> Vec<(String, Vec<String>)> {
         let span = |word: &str| {
             let at = text.find(word).map(|at| text[..at].chars().count()).expect("a word of the text");

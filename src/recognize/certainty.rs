@@ -1,7 +1,7 @@
-//! How sure a reading is. Every number of this lies here.
+//! How sure a reading is. All numbers for this are defined here.
 
-/// How sure it is that words mean what is read from them, in steps. The steps are an order; their scores were chosen,
-/// not measured.
+/// How sure it is that words mean what is read from them, in steps. The order of the steps matters; their scores were
+/// chosen, not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Certainty {
     /// Another reading is likelier, but this one is possible: the number of "the white one", the 1 of "first".
@@ -12,22 +12,22 @@ pub(crate) enum Certainty {
     Even,
     /// The value had to be chosen: the Monday of "next week", the hour of "at 5", "yes, no".
     Guessed,
-    /// Meant more often than not: the 2 of "a couple", a phone number that nobody has, yes by "I guess".
+    /// Meant more often than not: the 2 of "a couple", a phone number that is not in use, yes by "I guess".
     Likely,
     /// The usual meaning, though there is another: "the 7th" as a day, 6 in the evening of "at 6", one wrong letter.
     Usual,
-    /// An answer that something else weakens: "yes, I guess", "the white one, yes".
+    /// An answer with words that weaken it: "yes, I guess", "the white one, yes".
     Sure,
-    /// Nothing else is meant, but it is written in a short or changed way: "on the 7th", "pizzas", "50 cents", "fine".
+    /// Nothing else is meant, but it is shortened or inflected: "on the 7th", "pizzas", "50 cents", "fine".
     Clear,
-    /// Only what everybody leaves out is left out: the year of "3 March", the hyphen of "tshirt". And "yes".
+    /// Only what is usually left out is missing: the year of "3 March", the hyphen of "tshirt". Also "yes".
     Evident,
-    /// All of it is written out: "3 March 2026", "3pm", "kim@example.org", the entry of a list.
+    /// It is written in full: "3 March 2026", "3pm", "kim@example.org", the entry of a list.
     WrittenOut,
 }
 
 impl Certainty {
-    /// From 0 to 1. Doubts that have nothing to do with each other multiply.
+    /// The score from 0 to 1. The scores of independent doubts are multiplied.
     pub(crate) const fn score(self) -> f32 {
         match self {
             Self::Possible => 0.3,

@@ -1,5 +1,5 @@
-//! Codes, whose digits count nothing: account numbers, postcodes, identifiers, the `7a` of a house; and those of letters
-//! that are words as well.
+//! Codes, whose digits are not numbers: account numbers, postcodes, identifiers, the `7a` of a house. Also codes of
+//! letters that are words as well.
 
 use std::sync::LazyLock;
 
@@ -13,11 +13,11 @@ use crate::{
     text::{Span, Utterance, fold, tokens::TokenKind},
 };
 
-/// Letters of a code that may be a word, at most.
+/// The most letters of a code that may be a word.
 const LETTERS: usize = 3;
 
-/// True of a common word that is a code of a list: the "in" of "I am in Illinois" is not Indiana. In
-/// capitals it is the code, and alone.
+/// True of a common word that is also a code of a list: the "in" of "I am in Illinois" is not Indiana. In capitals, or
+/// as the whole utterance, it is the code.
 pub(super) fn is_common_word(code: &str, utterance: &Utterance, span: Span, label: &Value) -> bool {
     let said = utterance.slice(span);
     let is_code = |label: &str| {
@@ -28,7 +28,7 @@ pub(super) fn is_common_word(code: &str, utterance: &Utterance, span: Span, labe
     if !label.as_str().is_some_and(is_code) {
         return false;
     }
-    // Who writes all in capitals says nothing by them.
+    // If everything is written in capitals, they do not mark a code.
     let is_capital = said.chars().all(char::is_uppercase) && utterance.text().contains(char::is_lowercase);
     let folded = fold(said);
     let says_something = |word: &Span| !word.overlaps(span) && !reply::says_nothing(code, &utterance.folded_in(*word));
@@ -40,7 +40,7 @@ pub(super) fn is_common_word(code: &str, utterance: &Utterance, span: Span, labe
     ablation::holds("codes.common_word", !is_capital && !is_alone && is_common)
 }
 
-/// Where digits are parts of codes.
+/// The spans of codes that contain digits.
 pub(super) fn codes(scan: &Scan<'_>) -> Vec<Span> {
     let mut found = accounts(scan.utterance);
     if scan.lexicon.english {
@@ -60,7 +60,7 @@ fn accounts(utterance: &Utterance) -> Vec<Span> {
     found.filter(|found| has_digits(found.as_str())).map(|found| utterance.span_of_bytes(found.range())).collect()
 }
 
-/// `LS1 4AP`, of which the second half has none of the letters that could be taken for another; and ", CA 94555".
+/// `LS1 4AP`, whose second half has none of the letters that are easily confused; and ", CA 94555".
 fn postcodes(utterance: &Utterance) -> impl Iterator<Item = Span> {
     static POSTCODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let british = r"\b[a-z]{1,2}[0-9][a-z0-9]? [0-9][abd-hjlnp-uw-z]{2}\b";
@@ -70,7 +70,7 @@ fn postcodes(utterance: &Utterance) -> impl Iterator<Item = Span> {
     found.map(|found| utterance.span_of_bytes(found.range()))
 }
 
-/// `7a`: digits and one letter that says nothing of how many they are.
+/// `7a`: digits and one letter that is not a unit or a multiplier.
 fn lettered(scan: &Senses<'_>, number: &Number) -> Option<Span> {
     let letter = number.end;
     let is_one = scan.text(letter).len() == 1 && scan.kind(letter) == Some(TokenKind::Word) && scan.is_glued(letter);

@@ -16,20 +16,20 @@ use phonenumber::metadata::{DATABASE, Metadata};
 use super::certainty::Certainty;
 use crate::text::{Utterance, is_unspaced};
 
-/// Digits of the shortest phone number that is read, and of the longest there is.
+/// The number of digits of the shortest phone number that is read, and of the longest that exists.
 pub(super) const FEWEST_DIGITS: usize = 7;
 const MOST_DIGITS: usize = 15;
-/// Phone numbers tried in one utterance; more is no speech but a dump.
+/// The most phone numbers that are tried in one utterance; a text with more is not speech.
 const MOST_PHONES: usize = 64;
-/// Digits in one piece may as well be an order number.
+/// Digits without separators may also be an order number.
 const IN_ONE_PIECE: Certainty = Certainty::Usual;
-/// The tables know the number, but nobody has it.
+/// The tables know the form of the number, but it is not in use.
 const NOT_IN_USE: Certainty = Certainty::Likely;
-/// Nothing but a country's code explains the digits.
+/// Only a country code explains the digits.
 const UNEXPLAINED: Certainty = Certainty::Guessed;
-/// No number of the country is like that: a digit is wrong, missing or too many.
+/// No number of the country has this form: a digit is wrong, missing or superfluous.
 pub(super) const IMPOSSIBLE: Certainty = Certainty::Even;
-/// Digits of a number to which one is missing, at least.
+/// The fewest digits of a number that lacks one digit.
 const FEWER_DIGITS: usize = 9;
 
 /// Something at a byte range of the utterance as it was written.
@@ -44,7 +44,7 @@ pub(super) struct Contact {
 pub(super) struct Contacts {
     links: LinkFinder,
     bare_links: LinkFinder,
-    /// Of the country whose numbers need no prefix.
+    /// The country whose numbers need no prefix.
     region: Option<&'static Metadata>,
 }
 
@@ -109,7 +109,7 @@ impl Contacts {
         let is_digits_alone = written.bytes().all(|byte| byte.is_ascii_digit());
         if let Some(international) = self.international(written) {
             let is_in_use = countries_of(&international).any(|(country, national)| is_in_use(country, national));
-            // Without a plus, the prefix is one only if a number follows it.
+            // Without a plus, the digits are a prefix only if a number follows.
             if is_in_use || written.starts_with(['+', '(']) && written.contains('+') {
                 let is_possible = || {
                     countries_of(&international)
@@ -135,7 +135,7 @@ impl Contacts {
         is_likely.then_some(Contact { bytes, value: digits, certainty })
     }
 
-    /// The digits from the country code on, of a number that is written with one.
+    /// The digits from the country code on, if the number is written with one.
     fn international(&self, written: &str) -> Option<String> {
         // The zero of `+44 (0)20` is not dialled.
         let digits = digits_of(&written.replacen("(0)", "", 1));
@@ -161,8 +161,7 @@ fn links<'t>(
     })
 }
 
-/// The text in pieces: it falls apart where a letter or digit of ASCII touches a script without spaces or its
-/// punctuation.
+/// The text in pieces, divided where an ASCII letter or digit touches a script without spaces or its punctuation.
 fn scripts(text: &str) -> Vec<Range<usize>> {
     let is_wide = |character: char| {
         !character.is_ascii() && (is_unspaced(character) || matches!(character, '\u{3000}'..='\u{303F}' | '\u{30FB}'))
@@ -212,7 +211,7 @@ fn is_in_use(country: &Metadata, national: &str) -> bool {
     types.general().is_match(national) && given_out.into_iter().flatten().any(|numbers| numbers.is_match(national))
 }
 
-/// E.164 of a number as people of the region write it, and how sure it is.
+/// The E.164 form of a number as people of the region write it, and how sure it is.
 fn national(region: &Metadata, digits: &str, is_digits_alone: bool) -> Option<(String, Certainty)> {
     let without_trunk = region.national_prefix().and_then(|prefix| digits.strip_prefix(prefix));
     let readings = || without_trunk.into_iter().chain([digits]);
@@ -220,7 +219,7 @@ fn national(region: &Metadata, digits: &str, is_digits_alone: bool) -> Option<(S
     if let Some(national) = readings().find(|national| is_in_use(region, national)) {
         return Some((value(national), if is_digits_alone { IN_ONE_PIECE } else { Certainty::WrittenOut }));
     }
-    // Nobody has it: only the way in which it is written says that it is a phone number.
+    // The number is not in use: only its written form says that it is a phone number.
     let is_written_as_one = without_trunk.is_some_and(|rest| rest.len() + 1 == digits.len()) || !is_digits_alone;
     let national = readings().find(|national| region.descriptors().general().is_match(national))?;
     is_written_as_one.then(|| (value(national), NOT_IN_USE))
@@ -233,7 +232,7 @@ fn has_likely_host(url: &str) -> bool {
         || lower.rsplit_once('.').is_some_and(|(name, domain)| !name.is_empty() && TOP_LEVEL.contains(&domain))
 }
 
-/// Runs of digits with what people put between the digits of a phone number: at most two separators in a row.
+/// Runs of digits with the usual separators of phone numbers: at most two separators in a row.
 fn candidates(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -319,7 +318,7 @@ mod tests {
     #[test]
     fn every_example_number_is_read_at_home() {
         let mut wrong = Vec::new();
-        // Regions that are no country have a number for a name.
+        // Regions that are not countries have a number for a name.
         for (country, example) in examples().filter(|(country, _)| country.id().chars().all(char::is_alphabetic)) {
             let expected = format!("+{}{example}", country.country_code());
             let trunk = country.national_prefix().unwrap_or_default();

@@ -7,26 +7,26 @@
 //! - `3/4/2026`: as `date_order` in `module.toml` says; else the month first in English of the United States and the
 //!   Philippines (`en`, `en-US`, `en-PH`), the day first everywhere else (`en-GB`, `de`, ...). A number above 12 is the
 //!   day wherever it stands. `2026-03-04` is always year, month, day. A year of two digits is 1969 to 2068.
-//! - Below, "next" holds for a slot that looks ahead. For one that looks back (`direction = "past"`), and behind
-//!   "since", it is the latest such date; for `direction = "any"` it is either, for the person to be asked.
-//! - A date without a year is the next such date that is not in the past; today counts. A month alone, or a month and a
-//!   year, is its first day; a month alone may be the current one. These score 0.5. "The end of April" is its last day.
-//! - "the 7th" is the next such day of a month, today included. Of "3 to 7 May", the first is in the month of the
-//!   second; of "the 1st to the 5th", the second follows the first.
-//! - "Friday 11" and "Friday the 13th" are the next day that is both; where a weekday and a date differ, the weekday stands
-//!   unread beside the date.
+//! - Below, "next" applies to a slot that looks ahead. For a slot that looks back (`direction = "past"`), and behind
+//!   "since", the latest such date is meant. For `direction = "any"` it may be either, and the person is asked.
+//! - A date without a year is the next such date from today on. A month alone, or a month and a year, is its first day;
+//!   a month alone may be the current one. These readings score 0.5. "The end of April" is its last day.
+//! - "the 7th" is the next such day of a month, today included. In "3 to 7 May", the first day is in the month of the
+//!   second. In "the 1st to the 5th", the second day follows the first.
+//! - "Friday 11" and "Friday the 13th" are the next day that is both; if a weekday and a date do not agree, the weekday
+//!   stays unread beside the date.
 //! - "The last day of July", "the 15th of next month", "the first Monday in May" are days of that month, and "two weeks
-//!   before Christmas" counts from the day behind it.
+//!   before Christmas" counts from the named day.
 //! - A weekday alone, or with "on", is the next one strictly after today. "this Tuesday" may be today. "next Tuesday"
 //!   is the Tuesday of the following week, weeks beginning on Monday. "last Tuesday" is the latest one before today.
 //!   "The Friday after next" is a week after "next Friday", "the Friday before last" a week before "last Friday".
 //!   "Tuesday next week" is the Tuesday of that week. "Tuesday week", "a week on Tuesday" and "Dienstag in einer Woche"
 //!   are a week after the Tuesday that would be meant without the week.
-//! - "next week" is its Monday, "next month" and "next year" their first day, "this week" (month, year) is today,
-//!   "last week" (month, year) its first day; "this weekend" the coming Saturday, or today on a weekend; "next weekend"
-//!   the Saturday after that. "The week after next" and "the month before last" are one further away. These are periods
-//!   rather than days and score 0.6. "Kommende", "que viene", "qui vient" before or behind a period is the next one, beside
-//!   a weekday or a weekend the nearest.
+//! - "next week" is its Monday, "next month" and "next year" their first day, "this week" (month, year) is today, "last
+//!   week" (month, year) its first day; "this weekend" the coming Saturday, or today on a weekend; "next weekend" the
+//!   Saturday after that. "The week after next" and "the month before last" are one further away. These are periods
+//!   rather than days and score 0.6. "Kommende", "que viene", "qui vient" beside a period mean the next one; beside a
+//!   weekday or a weekend, the nearest.
 //! - "Last May" is the latest May before this month, "next May" the first one after it; "last Christmas" likewise.
 //! - "in three days", "three days from now", "two weeks ago", "two days after tomorrow" count from today (or that day).
 //!   Counting with hours, minutes or seconds gives a date with a time, not a date.
@@ -59,7 +59,7 @@ use super::{
 };
 use crate::text::tokens::TokenKind;
 
-/// The year is left out.
+/// The year is not said.
 const YEAR_GUESSED: Certainty = Certainty::Evident;
 /// A day of the month behind "on".
 const INTRODUCED: Certainty = Certainty::Clear;
@@ -70,7 +70,7 @@ pub(super) const PERIOD: Certainty = Certainty::Guessed;
 /// The day is a mere guess: the first of "March".
 const VAGUE: Certainty = Certainty::Even;
 
-/// A date that was found, with the other one that it may be.
+/// A date, with the other date that the words may mean.
 fn found(start: usize, end: usize, (value, other): Dates, certainty: Certainty) -> Found<Date> {
     Found::new(start, end, value, certainty).or(other)
 }
@@ -95,7 +95,7 @@ fn weekday_at(scan: &Scan<'_>, token: usize) -> Option<(Weekday, usize)> {
     })
 }
 
-/// "来月": a unit, how many of it from the one that is now, and the token after it.
+/// "来月": a unit, its distance from the current one, and the token after it.
 fn shifted_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i64), usize)> {
     scan.pick(token, |sense| match sense {
         Sense::Shifted { unit, steps } => Some((unit, steps)),
@@ -103,18 +103,18 @@ fn shifted_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i64), usize)> {
     })
 }
 
-/// What stands beside a weekday or a period and says which of them is meant.
+/// A word beside a weekday or a period that says which one is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     This,
     /// The nearest weekday, or the next period.
     Coming,
-    /// So many from this one.
+    /// This many steps from the current one.
     Steps(i64),
 }
 
 impl Which {
-    /// How many periods from this one.
+    /// The distance from the current period.
     const fn steps(self) -> i64 {
         match self {
             Self::This => 0,
@@ -136,7 +136,7 @@ fn which_at(scan: &Scan<'_>, token: usize) -> Option<(Which, usize)> {
     })
 }
 
-/// The same behind its noun: "mardi prochain", "el mes que viene", "the week after next".
+/// The same words behind their noun: "mardi prochain", "el mes que viene", "the week after next".
 fn which_behind(scan: &Scan<'_>, token: usize) -> Option<(Which, usize)> {
     let is_behind = |which: Which| match which {
         Which::This => false,
@@ -150,8 +150,8 @@ fn which_behind(scan: &Scan<'_>, token: usize) -> Option<(Which, usize)> {
     which_at(scan, token).filter(|(which, end)| is_behind(*which) && scan.pick(*end, begins).is_none())
 }
 
-/// "Next week", "la semana pasada", "the month before last", 再来月: a period with what says which one is meant, and the
-/// token after it.
+/// "Next week", "la semana pasada", "the month before last", 再来月: a period with a word that says which one is meant,
+/// and the token after it.
 fn whole_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, Which), usize)> {
     if let Some(((unit, steps), end)) = shifted_at(scan, token) {
         return Some(((unit, if steps == 0 { Which::This } else { Which::Steps(steps) }), end));
@@ -184,22 +184,22 @@ fn month_at(scan: &Scan<'_>, token: usize) -> Option<(i64, bool, usize)> {
     Some((month, weak, if dotted { end + 1 } else { end }))
 }
 
-/// The day of a month: "3", "3rd", "third", "3." in languages that write so.
+/// The day of a month: "3", "3rd", "third", "3." in languages that write it with a full stop.
 fn day_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     let number = scan.numbers.get(token)?.as_ref().filter(|number| number.start == token);
     let (day, end) = match number {
         Some(number) if !number.code && number.integer.is_some_and(|day| (1..=31).contains(&day)) => {
             (number.integer?, number.end)
         }
-        // "3, 2026" or "3.4." may have been read as something longer; the digits are what counts.
+        // "3, 2026" or "3.4." may have been read as a longer number; only the digits count.
         _ => (i64::from(scan.digits(token, 2).filter(|day| (1..=31).contains(day))?), token + 1),
     };
     let dotted = scan.lexicon.comma_decimal && scan.is_symbol(end, ".") && scan.is_glued(end);
     Some((day, if dotted { end + 1 } else { end }))
 }
 
-/// A year behind a date: four digits (those of `14-Mar-2026`, too), `'26`, or words; what follows must not make it a
-/// time or an amount.
+/// A year behind a date: four digits (also those of `14-Mar-2026`), `'26`, or words. It must not be a time or an amount
+/// because of what follows.
 fn year_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     let is_joined = ["-", "/"].into_iter().any(|mark| scan.joins(token, mark));
     if is_joined && scan.text(token + 1).len() == 4 {
@@ -224,7 +224,7 @@ fn year_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     scan.cardinal(at).filter(|(year, end)| (1900..2200).contains(year) && *end > at + 1)
 }
 
-/// Where two digits stand that the mark before them joins to a month, which the same mark joins to its day.
+/// The place of a two-digit year: one and the same mark joins it to the month and the month to its day.
 fn short_year_at(scan: &Scan<'_>, token: usize) -> Option<usize> {
     let mark =
         ["-", "/", "."].into_iter().find(|mark| scan.joins(token, mark) || scan.joins(token.wrapping_sub(1), mark))?;
@@ -234,7 +234,7 @@ fn short_year_at(scan: &Scan<'_>, token: usize) -> Option<usize> {
     (is_joined && ends).then_some(at)
 }
 
-/// As POSIX reads two digits.
+/// The year for two digits, as POSIX reads them.
 const fn short_year(year: i64) -> i64 {
     if year < 69 { 2000 + year } else { 1900 + year }
 }
@@ -340,7 +340,7 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
         })
     };
     if let Some((month, weak, after)) = month_at(scan, token) {
-        // `Dec/2`, but `Dec/28` may be of that year.
+        // `Dec/2`; but in `Dec/28`, 28 may be the year.
         let is_joined = ["-", "/"].into_iter().any(|mark| scan.joins(after, mark))
             && scan.digits(after + 1, 2).is_some_and(|day| day < i32::from(reckoning.today().year() % 100));
         let at = if is_joined { after + 1 } else { scan.skip(after, Sense::The) };
@@ -348,14 +348,14 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
             let is_clock = scan.joins(end, ":")
                 || scan.has(end, Sense::OClock)
                 || scan.pick(end, |s| matches!(s, Sense::Meridiem(_)).then_some(())).is_some();
-            // "I may 3" is nothing anybody says, but "march 2 miles" is.
+            // Nobody says "I may 3", but "march 2 miles" is possible.
             let counts = weak && scan.pick(end, |s| matches!(s, Sense::Unit(_)).then_some(())).is_some();
             let is_verb = weak && is_modal(scan, token);
             if !(is_clock || counts || is_verb) {
                 return dated(token, end, month, day);
             }
         }
-        // Of "the 30th of February", "el 30 de febrero", "31 February", no part is a date.
+        // In "the 30th of February", "el 30 de febrero", "31 February", no part is a date.
         let is_of_a_day = token > 1
             && scan.has(token - 1, Sense::Of)
             && scan.numbers[token.saturating_sub(4)..token].iter().flatten().any(|number| number.end == token - 1);
@@ -396,7 +396,7 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
     let is_rank = || scan.numbers.get(at).and_then(Option::as_ref).is_some_and(|number| number.ordinal);
     let after = scan.after(after, Sense::Unit(Unit::Day)).filter(|_| is_rank()).unwrap_or(after);
     let (month, weak, end) = month_at(scan, scan.skip(after, Sense::Of))?;
-    // "the 2 may come": a common word right behind a bare number needs more.
+    // "the 2 may come": a word like "may" right behind a bare number is not enough for a date.
     if weak && scan.text(end).is_empty() && scan.numbers.get(at)?.as_ref().is_none_or(|number| number.integer.is_none())
     {
         return None;
@@ -416,8 +416,7 @@ fn is_modal(scan: &Scan<'_>, token: usize) -> bool {
         && matches!(scan.text(token - 1), "i" | "you" | "we" | "they" | "he" | "she" | "it" | "that" | "which" | "who")
 }
 
-/// The day of a month alone: "the 7th", "the 7th of next month"; "on the second" where nothing follows that it could
-/// rank.
+/// The day of a month alone: "the 7th", "the 7th of next month"; "on the second" if no word follows that it could rank.
 fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let at = scan.after(token, Sense::The)?;
     let number = scan.numbers.get(at)?.as_ref().filter(|number| number.ordinal)?;
@@ -429,7 +428,7 @@ fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opt
     {
         return Some(Found::new(token, number.end, value, until.certainty));
     }
-    // A day that its month does not have is none: "the 30th of February".
+    // A day that its month does not have is not a date: "the 30th of February".
     if (number.end..number.end + 2).any(|at| month_at(scan, at).is_some()) {
         return None;
     }
@@ -465,7 +464,7 @@ fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     }
     let day = i64::from(scan.digits(at, 2).filter(|day| (1..=31).contains(day))?);
     let is_dotted = scan.is_symbol(at + 1, ".") && scan.is_glued(at + 1);
-    // Where the article is all that stands before a day, no dot belongs to it.
+    // If only the article stands before a day, a dot does not belong to it.
     let needs_dot = !(is_on && has_article);
     let end = if needs_dot && is_dotted { at + 2 } else { at + 1 };
     let is_glued = end < scan.len() && scan.is_glued(end) && !matches!(scan.text(end), "." | "," | "?" | "!" | ";");
@@ -474,7 +473,7 @@ fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     if needs_dot && !is_dotted || is_glued || goes_on || has_month {
         return None;
     }
-    // "le 5 rue Haute", "am 3. Stock": a thing is counted.
+    // "le 5 rue Haute", "am 3. Stock": the number counts a thing.
     let begins_with_capital = || {
         let next = scan.span(end, end + 1).map(|span| scan.utterance.slice(span));
         next.is_some_and(|word| word.starts_with(char::is_uppercase))
@@ -498,7 +497,7 @@ fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     Some(found(start, end, reckoning.monthly(day)?, certainty))
 }
 
-/// A weekday, with what says of which week, and the date behind it that wins over it.
+/// A weekday, with a word that says which week, and a date behind it that takes precedence.
 fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let (which, at) = which_at(scan, token).map_or((None, token), |(which, at)| (Some(which), at));
     let ((day, weak), mut end) = scan.pick(at, |sense| match sense {
@@ -516,7 +515,7 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
             .or_else(|| written(scan, start, reckoning))
             && found.certainty > VAGUE
         {
-            // Both say the same; else the value is in doubt: see `unread`.
+            // Both agree; otherwise the value is in doubt: see `unread`.
             let agrees = found.value.weekday() == day;
             let certainty = if agrees { found.certainty.max(YEAR_GUESSED) } else { found.certainty };
             return Some(Found { start: token, certainty, ..found });
@@ -565,8 +564,8 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     Some(Found::new(token, end, value, certainty))
 }
 
-/// "Friday 11", "lunes 21", "Dienstag, den achten": the next day that is both, and the token after it. A bare number is a
-/// day of this month or of one of the next two, and counts nothing.
+/// "Friday 11", "lunes 21", "Dienstag, den achten": the next day that is both, and the token after it. A bare number is
+/// a day of this month or of one of the next two, unless it counts something.
 fn day_behind(
     scan: &Scan<'_>,
     token: usize,
@@ -597,7 +596,7 @@ fn day_behind(
         .then_some(())
     };
     let is_glued = scan.is_glued(end) && !matches!(scan.text(end), "." | "," | "?" | "!" | ";" | ")" | "。" | "、");
-    // No impossible day of a month: "Friday the 31st of June".
+    // The day must exist in its month: "Friday the 31st of June" does not.
     let has_month = month_at(scan, scan.skip(end, Sense::Of)).is_some();
     let is_empty = |sense| {
         matches!(sense, Sense::Function | Sense::At | Sense::Around | Sense::On | Sense::Please | Sense::Clock(_))
@@ -642,7 +641,7 @@ fn weekend(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
     let this = saturday(today)?;
     let weeks = match which {
         Which::This => 0,
-        // Said on a weekend, it is the next one.
+        // On a weekend, "coming" means the next one.
         Which::Coming => i64::from(matches!(today.weekday(), Weekday::Saturday | Weekday::Sunday)),
         Which::Steps(steps) => steps,
     };
@@ -690,7 +689,7 @@ pub(super) fn is_led_by(scan: &Scan<'_>, token: usize, sense: Sense) -> bool {
     is_behind(token) || token > 0 && scan.pick(token - 1, between).is_some() && is_behind(token - 1)
 }
 
-/// The date that begins at `token`. "Any day next week" is none: no day of a period is meant more than another.
+/// The date that begins at `token`. "Any day next week" is not a date: no day of the week is preferred.
 pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let is_open = |found: &Found<Date>| found.certainty <= PERIOD && scan.mentions(|sense| sense == Sense::AnyDay);
     let read = |reckoning: &Reckoning<'_>| {
@@ -703,8 +702,7 @@ pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
     (!is_open(&found)).then(|| with_weekday(scan, found))
 }
 
-/// "Last May", "Noël dernier", "el 3 de mayo pasado": a day or a month without a year, of which the last or the next is
-/// meant.
+/// "Last May", "Noël dernier", "el 3 de mayo pasado": the last or the next of a day or a month without a year.
 fn of_which_year(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let names = |sense| matches!(sense, Sense::Month { .. } | Sense::Fixed { .. }).then_some(());
     let read = |at: usize, reckoning: &Reckoning<'_>| {
@@ -720,7 +718,7 @@ fn of_which_year(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Op
             (which, token, Some(end))
         }
     };
-    // No day of the month or year that is now.
+    // It is not a day of the current month or year.
     let is_month = read(at, reckoning)?.certainty <= VAGUE;
     let today = reckoning.today();
     let sided = match which {
@@ -765,7 +763,7 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         Sense::Tonight => Some(0),
         _ => None,
     }) {
-        // "Freitag morgen" is its morning.
+        // "Freitag morgen" is the morning of that Friday.
         if days == 1 && !scan.lexicon.english && token > 0 && weekday_at(scan, token - 1).is_some() {
             return None;
         }
@@ -805,7 +803,7 @@ fn fixed(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fou
     })
 }
 
-/// The day of a month that is all that is said: "11". Somebody may have asked for it.
+/// A day of the month as the whole utterance: "11". It may answer a question.
 pub(super) fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let (day, end) = day_at(scan, 0)?;
     let is_last = end >= scan.len() || end + 1 == scan.len() && matches!(scan.text(end), "." | "!");
@@ -852,7 +850,7 @@ fn is_weekday_alone(scan: &Scan<'_>, found: &Found<Date>) -> bool {
     scan.pick(start, weekday).is_some_and(|((), end)| end == found.end)
 }
 
-/// True of "the 4th", which may be of any month.
+/// True of "the 4th", which names no month.
 fn day_is_bare(scan: &Scan<'_>, found: &Found<Date>) -> bool {
     !(found.start..found.end).any(|token| month_at(scan, token).is_some())
 }

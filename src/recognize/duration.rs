@@ -1,8 +1,8 @@
 //! Lengths of time: "three days", "an hour and a half", `2h30m`, `PT30M`.
 //!
 //! The canonical form is ISO 8601. Hours, minutes and seconds are carried among themselves (90 minutes are `PT1H30M`),
-//! but never into days, which are not always 24 hours long; weeks stay weeks unless there is more (`P2W`, `P10D`).
-//! Half a month or year is written in months; other fractions of a month have no length and are not read.
+//! but never into days, which are not always 24 hours long. Weeks stay weeks unless there is another unit (`P2W`,
+//! `P10D`). Half a month or year is written in months; other fractions of a month have no length and are not read.
 
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ pub(super) struct Duration {
 }
 
 impl Duration {
-    /// A quantity of a unit; `None` if it has no exact length or is absurd.
+    /// A quantity of a unit; `None` if it has no exact length or is absurdly long.
     pub(super) fn of(quantity: f64, unit: Unit) -> Option<Self> {
         if !(0.0..=MOST).contains(&quantity) {
             return None;
@@ -118,7 +118,7 @@ impl Duration {
     }
 }
 
-/// A unit, how many of it the word says ("fortnight"), and the token after it.
+/// A unit, its number in the word ("fortnight"), and the token after it.
 fn length_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i32), usize)> {
     let length = |sense| match sense {
         Sense::Length { unit, count } => Some((unit, count)),
@@ -138,7 +138,7 @@ fn unit_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
     .filter(|&(_, end)| !(scan.is_glued(end) && scan.kind(end) == Some(TokenKind::Word) && scan.text(token).is_ascii()))
 }
 
-/// The "h" of "2 h et 16 min", of which "à 14 h" has none.
+/// The "h" of "2 h et 16 min"; "à 14 h" has no such unit.
 fn is_spaced_hours(scan: &Scan<'_>, token: usize) -> bool {
     const MOST: i32 = 12;
     let hours = token.checked_sub(1).and_then(|before| scan.digits(before, 2));
@@ -194,7 +194,7 @@ fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
         let (unit, end) = unit_at(scan, at)?;
         return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
     }
-    // 半年: a language without articles says it alone.
+    // 半年: in a language without articles, the word stands alone.
     if let Some(((unit, count), end)) =
         length_at(scan, token).filter(|((_, count), _)| *count > 1 && scan.lexicon.kanji_numbers)
     {
@@ -212,7 +212,7 @@ fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
         return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
     }
     let ((unit, count), end) = length_at(scan, after)?;
-    // "just a second", "a day": as likely a figure of speech as a length.
+    // "just a second", "a day": it may be a figure of speech as well as a length.
     let certainty = if matches!(unit, Unit::Second) { Certainty::Doubtful } else { Certainty::Likely };
     Some(Found::new(token, end, (Duration::of(count.into(), unit)?, unit), certainty))
 }
@@ -236,7 +236,7 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
             if let Some((fraction, after)) = fraction
                 && unit_at(scan, scan.skip(after, Sense::A)).is_none()
             {
-                // Half of a month has no length, and a month is not what was said.
+                // Half a month has no length, and a whole month was not said.
                 let more = Duration::of(fraction, unit)?;
                 (total, end, certainty) = (total.plus(more), after, Certainty::WrittenOut);
                 break;
@@ -277,7 +277,7 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
     Some(Found::new(first.start, end, total, certainty))
 }
 
-/// The minutes of "an hour forty": a number that ends there and counts nothing else.
+/// The minutes of "an hour forty": a number at the end that counts nothing else.
 fn bare_minutes(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
     let number = scan.numbers.get(scan.skip(token, Sense::And))?.as_ref()?;
     let is_minutes = !number.ordinal && !number.code && number.integer.is_some_and(|count| (5..60).contains(&count));
@@ -287,7 +287,7 @@ fn bare_minutes(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
     (is_minutes && is_last && scan.kind(token) == Some(TokenKind::Word)).then_some((number.value, number.end))
 }
 
-/// `PT30M`, `P3D`: in capitals, as people who write these do.
+/// `PT30M`, `P3D`: only in capitals, as these are written.
 fn iso(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
     if !matches!(scan.text(token), "p" | "pt")
         || scan.kind(token + 1) != Some(TokenKind::Digits)

@@ -1,11 +1,12 @@
-//! Misspelt expressions of a list, found by what is left when letters are taken away.
+//! Finds misspelt expressions of a list by comparing what is left when letters are taken away.
 //!
-//! Two texts that are `n` edits apart (a letter added, dropped, replaced, or two neighbours swapped) have a common rest
-//! after at most `n` deletions from each. The index holds those rests for the first [`PREFIX`] characters of every
-//! expression, so a look-up costs a bounded number of hashes whatever the size of the list; the edits are then counted.
+//! Two texts that are `n` edits apart (a letter added, dropped, replaced, or two neighbours swapped) have a common
+//! remainder after at most `n` deletions from each. The index holds these remainders for the first [`PREFIX`]
+//! characters of every expression, so a look-up costs a bounded number of hashes for any size of list; the edits are
+//! then counted.
 //!
-//! - One edit from 5 letters on, two from 9. Digits must be right.
-//! - Words are tried alone and in runs as long as the longest expression and one more ("new yrok", "newyork").
+//! - One edit is forgiven from 5 letters on, two from 9. Digits must be right.
+//! - Words are tried alone and in runs of up to one word more than the longest expression ("new yrok", "newyork").
 //! - Words that are an exact match of the list, or common in a language, are never read as misspelt; the expression with the fewest edits wins.
 
 use std::{
@@ -16,15 +17,16 @@ use std::{
 use super::{certainty::Certainty, pieces::Piece};
 use crate::{language::Language, text::fold};
 
-/// Letters from which one and two edits are forgiven.
+/// The fewest letters for one edit, and for two.
 const ONE_EDIT: usize = 5;
 const TWO_EDITS: usize = 9;
-/// Characters of an expression that are indexed. At least `TWO_EDITS - 2`, so that any two edits leave a trace.
+/// How many characters of an expression are indexed. At least `TWO_EDITS - 2`, so that any two edits leave a trace.
 const PREFIX: usize = 7;
-/// Longest expression, in words, that is forgiven edits, and its characters.
+/// The most words of an expression that may be misspelt, and the most characters.
 const MOST_WORDS: usize = 6;
 const MOST_CHARACTERS: usize = 64;
-/// Expressions compared for one rest. In a list of which more begin alike, some misspellings are not found.
+/// The most expressions that are compared for one remainder. If more expressions begin alike, some misspellings are not
+/// found.
 const MOST_CANDIDATES: usize = 256;
 
 #[derive(Debug)]
@@ -37,7 +39,7 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct FuzzyIndex {
     entries: Vec<Entry>,
-    /// Hashes of rests with the entry they came from, sorted by hash.
+    /// Hashes of remainders with the entry that they came from, sorted by hash.
     rests: Vec<(u32, u32)>,
     most_words: usize,
 }
@@ -51,7 +53,7 @@ pub(super) struct Near {
     pub(super) certainty: Certainty,
 }
 
-/// Edits that a text of so many letters is forgiven.
+/// How many edits a text with this many letters is forgiven.
 const fn forgiven(letters: usize) -> usize {
     if letters >= TWO_EDITS {
         2
@@ -62,7 +64,7 @@ const fn forgiven(letters: usize) -> usize {
     }
 }
 
-/// How sure an expression is that was said with so many edits.
+/// How sure an expression with this many edits is.
 const fn certainty_of(edits: usize) -> Certainty {
     if edits > 1 { Certainty::Likely } else { Certainty::Usual }
 }
@@ -99,7 +101,7 @@ impl FuzzyIndex {
         }
     }
 
-    /// Makes the index ready after the last [`Self::add`].
+    /// Prepares the index after the last [`Self::add`].
     pub(super) fn finish(&mut self) {
         self.rests.sort_unstable();
         self.rests.dedup();
@@ -116,7 +118,7 @@ impl FuzzyIndex {
             let limit = taken.get(next).map_or(pieces.len(), |&(taken, _)| taken);
             for end in start + 1..=(start + self.most_words + 1).min(limit) {
                 let Some(text) = joined(&pieces[start..end]) else { break };
-                // Three letters can be no expression of five.
+                // Three letters cannot be an expression of five.
                 if text.len() + 1 < ONE_EDIT {
                     continue;
                 }
@@ -135,7 +137,7 @@ impl FuzzyIndex {
                 }));
             }
         }
-        // Of overlapping readings the one with the fewest edits, then the longest, is what was meant.
+        // Of overlapping readings, the one with the fewest edits is meant, then the longest.
         found.sort_by(|a, b| {
             b.certainty.cmp(&a.certainty).then((b.end - b.start).cmp(&(a.end - a.start))).then(a.start.cmp(&b.start))
         });
@@ -151,7 +153,7 @@ impl FuzzyIndex {
         found
     }
 
-    /// The labels of the expressions that are the fewest edits away, with those edits; empty if none is near enough.
+    /// The labels of the expressions with the fewest edits, and those edits; empty if no expression is near enough.
     fn nearest(&self, text: &[char], rests: &mut Vec<u32>) -> Vec<(usize, u32)> {
         let most = forgiven(text.iter().filter(|character| character.is_alphabetic()).count() + 2).min(2);
         rests.clear();
@@ -191,13 +193,13 @@ impl FuzzyIndex {
     }
 }
 
-/// Words that are common in a known language, folded. Whatever the module's language is, people may speak another.
+/// Common words of the supported languages, folded. People may speak another language than the module's.
 static COMMON: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let words = Language::all().flat_map(|language| language.common.often.iter().chain(&language.common.of_pack));
     words.map(|word| fold(word)).collect()
 });
 
-/// True if a common word would be read as another one: "what" is no misspelt "wheat".
+/// True if a common word would be read as another one: "what" is not a misspelt "wheat".
 fn replaces_common(entry: &[char], text: &[char]) -> bool {
     let words = |text: &[char]| text.split(|letter| *letter == ' ').map(String::from_iter).collect::<Vec<String>>();
     let (meant, said) = (words(entry), words(text));
@@ -208,7 +210,7 @@ fn replaces_common(entry: &[char], text: &[char]) -> bool {
     }
 }
 
-/// Letters added, dropped, replaced, and neighbours swapped (optimal string alignment).
+/// The number of letters added, dropped or replaced, and of neighbours swapped (optimal string alignment).
 fn edits(one: &[char], other: &[char]) -> usize {
     let (one, other): (String, String) = (one.iter().collect(), other.iter().collect());
     strsim::osa_distance(&one, &other)
@@ -218,7 +220,7 @@ fn edits(one: &[char], other: &[char]) -> usize {
 fn rests_of(text: &[char], edits: usize, rests: &mut Vec<u32>) {
     let prefix = &text[..text.len().min(PREFIX)];
     let without = |first: usize, second: usize| {
-        // FNV: an accidental collision costs a comparison, and one on purpose no more than `MOST_CANDIDATES`.
+        // FNV: an accidental collision costs one comparison, and deliberate ones at most `MOST_CANDIDATES`.
         let kept = prefix.iter().enumerate().filter(|&(index, _)| index != first && index != second);
         kept.fold(0x811C_9DC5_u32, |hash, (_, character)| (hash ^ u32::from(*character)).wrapping_mul(0x0100_0193))
     };

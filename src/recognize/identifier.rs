@@ -3,8 +3,8 @@
 use super::{lexicon::Sense, senses::Senses};
 use crate::text::tokens::TokenKind;
 
-/// True for the `17` of `blue-kettle-17` and all digits of `TR-2026-0193`: letters and a mark that joins them stand
-/// before. `10-12`, `14-Mar-2026`, `10kg-15kg`, `minus-5` and `9-to-5` count.
+/// True for the `17` of `blue-kettle-17` and all digits of `TR-2026-0193`: letters stand before them, joined by a mark.
+/// The digits of `10-12`, `14-Mar-2026`, `10kg-15kg`, `minus-5` and `9-to-5` are numbers.
 pub(super) fn is_part_of_one(scan: &Senses<'_>, token: usize) -> bool {
     const MOST_PIECES: usize = 8;
     let joins = |mark: usize| ["-", "_", "/"].into_iter().any(|joining| scan.joins(mark, joining));
@@ -23,8 +23,8 @@ pub(super) fn is_part_of_one(scan: &Senses<'_>, token: usize) -> bool {
     false
 }
 
-/// True if digits behind this word and a hyphen count: the word is the unit of other digits, or says so by itself.
-/// `w/2` is short for "with two".
+/// True if digits behind this word and a hyphen are a number: the word is the unit of other digits, or a word that
+/// numbers may follow. `w/2` is short for "with two".
 fn counts(scan: &Senses<'_>, word: usize) -> bool {
     let is_unit = word > 0 && scan.is_glued(word) && scan.kind(word - 1) == Some(TokenKind::Digits);
     let is_short = scan.text(word) == "w" && scan.is_symbol(word + 1, "/");

@@ -1,7 +1,7 @@
-//! What words mean in a module's language and region.
+//! The meanings of words in a module's language and region.
 //!
-//! A language without a pack still has digits, ISO forms and symbols; where `text2num` knows the language, number words
-//! too.
+//! In a language without a pack, digits, ISO forms and symbols are still read, and number words if `text2num` knows the
+//! language.
 
 use std::fmt;
 
@@ -23,20 +23,20 @@ pub(super) struct Lexicon {
     /// Words of the calendar that may be misspelt.
     calendar: Vec<(&'static str, &'static Phrase<Sense>)>,
     pub(super) number_words: Option<text2num::Language>,
-    /// What number words end in that are half of one more.
+    /// Endings of number words that add a half.
     pub(super) half_endings: Vec<&'static str>,
     pub(super) english: bool,
-    /// Which of day and month comes first in `3/4/2026`.
+    /// Whether the day or the month comes first in `3/4/2026`.
     pub(super) order: DateOrder,
-    /// True where hours are counted to 12: "at 3" may be the afternoon.
+    /// True if hours are counted to 12: "at 3" may be the afternoon.
     pub(super) twelve_hours: bool,
-    /// True where `1.000,5` is written for what English writes `1,000.5`.
+    /// True if `1.000,5` means what English writes `1,000.5`.
     pub(super) comma_decimal: bool,
-    /// True where a plain space parts the digits of a number in groups: "1 250 euros".
+    /// True if a plain space separates groups of digits: "1 250 euros".
     pub(super) space_groups: bool,
-    /// Lengths in days that say one of weeks, today counted.
+    /// Lengths in days that mean whole weeks, today counted.
     pub(super) days_of_weeks: &'static [i64],
-    /// True where kanji numerals are numbers wherever they stand.
+    /// True if kanji numerals are numbers in any position.
     pub(super) kanji_numbers: bool,
     /// ISO 3166 code of the country whose phone numbers and dollars are meant.
     pub(super) region: String,
@@ -75,14 +75,14 @@ impl Lexicon {
         }
     }
 
-    /// What begins with this word.
+    /// The phrases that begin with this word.
     pub(super) fn phrases(&self, first: &str) -> impl Iterator<Item = &'static Phrase<Sense>> {
         let own = self.own.map_or(&[][..], |own| own.beginning_with(first));
         values::common().beginning_with(first).iter().chain(own)
     }
 
-    /// The day, month or part of the day that a word which means nothing else is one edit away from ("thrusday"). The
-    /// first letter is seldom wrong, and tells "right" from "night".
+    /// The day, month or part of the day that is one edit away from a word without another meaning ("thrusday"). The
+    /// first letter is seldom wrong, and distinguishes "right" from "night".
     pub(super) fn misspelt(&self, word: &str) -> Option<&'static Phrase<Sense>> {
         let is_near = |known: &str| {
             known.len().abs_diff(word.len()) <= 1
@@ -93,14 +93,14 @@ impl Lexicon {
         near.next().filter(|first| near.all(|other| other.meaning == first.meaning))
     }
 
-    /// A symbol means what it means in the region, and `$` its dollar, however it is said.
+    /// A symbol has the meaning of the region, and so does `$`, in symbol or word.
     pub(super) fn localized(&self, sense: Sense) -> Sense {
         match sense {
             Sense::Currency { code, written } if written == Written::Symbol || code == facts::DOLLAR => {
                 Sense::Currency { code: facts::regional(code, &self.region), written }
             }
             Sense::Cent(Some(code)) => Sense::Cent(Some(facts::regional(code, &self.region))),
-            // A hundredth of whatever the region has.
+            // A hundredth of the region's currency.
             Sense::Cent(None) => Sense::Cent(facts::own(facts::DOLLAR, &self.region)),
             Sense::Coin { hundredths, code } => Sense::Coin { hundredths, code: facts::regional(code, &self.region) },
             sense => sense,
@@ -108,7 +108,7 @@ impl Lexicon {
     }
 }
 
-/// Long enough to be told from other words, and not a common word besides ("march").
+/// True of a word that is long enough to be distinct, and not a common word as well ("march").
 fn is_forgiven((word, phrase): &(&str, &Phrase<Sense>)) -> bool {
     const LETTERS: usize = 6;
     let is_of_calendar = matches!(

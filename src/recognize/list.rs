@@ -3,9 +3,9 @@
 //! # What matches
 //!
 //! Expressions and utterances are cut into [pieces](super::pieces), which are folded: case and accents don't count. An
-//! expression matches whole pieces, never within a word. A run of katakana is one word, too, though
-//! its pieces are characters: "アメリカ" is not in "ラテンアメリカ". It falls into several only where all of it is known:
-//! "トマトピザ" has both if lists have both.
+//! expression matches whole pieces, never within a word. A run of katakana is also one word, although its pieces are
+//! characters: "アメリカ" is not in "ラテンアメリカ". It is divided only if all of its parts are known: "トマトピザ"
+//! has both words if lists have both.
 //!
 //! - Labels match like expressions: strings, numbers and booleans as their text.
 //! - A comma in an expression may be left out, `&` may be said "and", a hyphen or apostrophe within a word may be
@@ -17,7 +17,7 @@
 //! - With [`crate::module::ListSpec::fuzzy`], see [`super::fuzzy`].
 //!
 //! The words of the automaton are stems, in which singular and plural coincide, each between separators. What it finds
-//! is compared word for word, so a stem never makes two words one by accident.
+//! is compared word for word, so two words with the same stem are never confused.
 
 use std::collections::HashMap;
 
@@ -35,21 +35,21 @@ use crate::{
     text::{Span, Utterance, fold, script::is_katakana, tokens::whole_span},
 };
 
-/// A comma, hyphen or apostrophe is left out, or `&` is said "and".
+/// A comma, hyphen or apostrophe is left out, or `&` is said as "and".
 const VARIANT: Certainty = Certainty::Evident;
-/// A plural stands for its singular, or the reverse.
+/// A plural is said for its singular, or the reverse.
 const INFLECTED: Certainty = Certainty::Clear;
 /// Several labels have the same expression.
 const SHARED: Certainty = Certainty::Usual;
-/// Instances of the largest list whose near spellings are looked for: they take some 250 bytes an expression.
+/// The size of the largest list for which near spellings are looked for: they take some 250 bytes an expression.
 const MOST_FORGIVEN: usize = 20_000;
-/// Labels that one expression of one list can stand for; more say nothing.
+/// The most labels of one list with the same expression; an expression with more says nothing.
 const MOST_LABELS: usize = 8;
-/// Pieces of the longest expression that is matched: beyond that it is a document.
+/// The most pieces of an expression that is matched: a longer text is a document.
 const MOST_PIECES: usize = 64;
 const SEPARATOR: char = '\u{1}';
 
-/// What singular and plural of a word have in common; for finding, not for telling apart.
+/// The part that singular and plural of a word share; it finds words but does not distinguish them.
 fn stem(piece: &str) -> &str {
     let is_latin = piece.len() >= 3 && piece.bytes().all(|byte| byte.is_ascii_lowercase());
     if !is_latin {
@@ -98,7 +98,7 @@ struct List {
 pub(super) struct Lists {
     lists: Vec<List>,
     automaton: Option<DoubleArrayAhoCorasick<u32>>,
-    /// What each pattern of the automaton stands for.
+    /// The entries of each pattern of the automaton.
     entries: Vec<Vec<Entry>>,
 }
 
@@ -121,7 +121,7 @@ pub(super) struct ListMatch<'l> {
     pub(super) score: f32,
 }
 
-/// A match before it is known whether it is the longest.
+/// A match, before it is known whether it is the longest.
 #[derive(Debug, Clone, Copy)]
 struct Raw {
     list: u32,
@@ -204,7 +204,7 @@ impl Lists {
         let Some(automaton) = &self.automaton else { return Vec::new() };
         let pieces = pieces(utterance.folded());
         let mut stems = String::with_capacity(utterance.folded().len() + 2);
-        // For each piece, where the separator before it stands in `stems`.
+        // For each piece, the place of the separator before it in `stems`.
         let mut separators = Vec::with_capacity(pieces.len() + 1);
         for piece in &pieces {
             separators.push(stems.len());
@@ -264,7 +264,7 @@ impl Lists {
             .collect()
     }
 
-    /// Of each list, the leftmost and longest; of several labels at one place, those that match best.
+    /// For each list, the leftmost and longest matches; of several labels at one place, the best matches.
     fn longest(&self, mut raw: Vec<Raw>) -> Vec<Raw> {
         raw.sort_by(|a, b| {
             (a.list, a.start, b.end)
@@ -307,10 +307,10 @@ impl Lists {
     }
 }
 
-/// Between which pieces a match may begin or end: anywhere but within a word of katakana, unless the rest of that word
-/// is made up of other matches.
+/// The pieces between which a match may begin or end: anywhere except within a word of katakana, unless the rest of
+/// that word consists of other matches.
 struct Bounds {
-    /// For each piece, and the end: true if it goes on the katakana before it.
+    /// For each piece, and for the end: true if it continues the katakana before it.
     is_within: Vec<bool>,
 }
 
@@ -324,7 +324,7 @@ impl Bounds {
         Self { is_within: std::iter::once(false).chain(within).chain([false]).collect() }
     }
 
-    /// Keeps the matches that cut no word of katakana.
+    /// Keeps the matches that do not cut a word of katakana.
     fn admit(&self, found: &mut Vec<Raw>) {
         if !self.is_within.contains(&true) {
             return;
@@ -343,7 +343,7 @@ impl Bounds {
     }
 }
 
-/// How sure it is that the pieces are the entry's own; `None` if they are other words of the same stems.
+/// How sure it is that the pieces are those of the entry; `None` if they are other words with the same stems.
 fn agreement(entry: &Entry, pieces: &[Piece<'_>]) -> Option<Certainty> {
     let mut agreement = Certainty::WrittenOut;
     let mut said = pieces.iter();

@@ -1,8 +1,8 @@
-//! Numbers with their units, as the slot counts them: "three weeks" are 21 of days, "1.5 kg" 1500 of grams.
+//! Numbers with their units, converted to the slot's unit: "three weeks" are 21 days, "1.5 kg" are 1500 grams.
 //!
-//! A number with a unit of another kind is no value of the slot ("two weeks" are no minutes of meeting, and no people).
-//! A bare number counts in the slot's own unit. Of a slot without a unit, which counts no things, the number alone is
-//! read, as it stands.
+//! A number with a unit of another kind is not a value of the slot ("two weeks" are neither minutes of a meeting nor
+//! people). A bare number counts in the slot's own unit. For a slot that has no unit and counts no things, the number
+//! alone is read, as it stands.
 
 use std::ops::Range;
 
@@ -21,9 +21,9 @@ use crate::{
     text::tokens::TokenKind,
 };
 
-/// An article behind a number may say that there is one.
+/// The certainty that an article behind a number means one.
 pub(crate) const ARTICLE: Certainty = Certainty::Possible;
-/// Numbers that may stand before the one that has the unit: "60 by 40 by 15 cm".
+/// The most numbers that may stand before the one with the unit: "60 by 40 by 15 cm".
 const DIMENSIONS: usize = 3;
 
 /// The numbers of the utterance as `reading` wants them.
@@ -52,15 +52,15 @@ pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> 
     found
 }
 
-/// The same, where they are whole.
+/// The same numbers, if they are whole.
 pub(super) fn integers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<i64>> {
     let exact = |found: &Found<f64>| {
-        // A number with a minus is filed under its digits.
+        // A number with a minus is stored under its digits.
         let filed = (found.start..=found.start + 1).filter_map(|token| scan.numbers.get(token)?.as_ref());
         let said = filed
             .filter(|number| number.start == found.start && number.end == found.end)
             .find_map(|number| number.integer);
-        // Large ones are exact only as they were said.
+        // Large numbers are exact only in the form in which they were said.
         said.filter(|said| number::is_near(*said, found.value)).or_else(|| number::exact_integer(found.value))
     };
     let whole = |found: Found<f64>| Some(Found::new(found.start, found.end, exact(&found)?, found.certainty));
@@ -71,7 +71,7 @@ fn plain(number: &Number) -> Found<f64> {
     Found::new(number.start, number.end, number.value, number.certainty)
 }
 
-/// "Two pies and a coffee": beside something that is counted, an article may say that it is one.
+/// "Two pies and a coffee": beside a count, an article may mean one.
 fn articles<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = Found<f64>> + 's {
     let is_before_word = |token: &usize| scan.kind(token + 1) == Some(TokenKind::Word);
     let article = move |token: usize| scan.after(token, Sense::A).filter(|after| *after == token + 1);
@@ -80,14 +80,14 @@ fn articles<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = Found<f64>> + 's {
         .filter_map(move |token| Some(Found::new(token, article(token)?, 1.0, ARTICLE)))
 }
 
-/// Numbers without any unit, and those with one that `read` makes something of.
+/// Numbers without a unit, and those with a unit that `read` accepts.
 fn bare_or(scan: &Scan<'_>, read: impl Fn(&Number) -> Option<Found<f64>>) -> Vec<Found<f64>> {
     number::cardinals(&scan.numbers)
         .filter_map(|number| read(number).or_else(|| (!has_unit(scan, number)).then(|| plain(number))))
         .collect()
 }
 
-/// Without the numbers that lie within one before them: no 20 in "1 Meter 20". They stand in their order.
+/// Removes numbers inside an earlier one: the 20 of "1 Meter 20". The numbers are sorted by place.
 fn without_parts(mut found: Vec<Found<f64>>) -> Vec<Found<f64>> {
     let mut reach = 0;
     found.retain(|one| {
@@ -98,8 +98,8 @@ fn without_parts(mut found: Vec<Found<f64>>) -> Vec<Found<f64>> {
     found
 }
 
-/// True for the number of a house, which counts nothing: "Flat 3, 7 Mill Lane, York", "12 rue de la Paix". In English
-/// it is told where it stands behind a comma, and at most two words lie between it and the street.
+/// True for a house number, which counts nothing: "Flat 3, 7 Mill Lane, York", "12 rue de la Paix". In English it
+/// stands behind a comma, with at most two words between it and the word for the street.
 fn is_house_number(scan: &Scan<'_>, number: &Found<f64>) -> bool {
     let is_street = |at: usize| scan.has(at, Sense::Street);
     if !scan.lexicon.english {
@@ -114,8 +114,8 @@ fn is_house_number(scan: &Scan<'_>, number: &Found<f64>) -> bool {
     follows_comma && street.is_some_and(ends)
 }
 
-/// "The 20th": a number where one is asked for. Where that is to be no rank, "first" says when rather than how many,
-/// and no rank says how many things there are.
+/// "The 20th": a number, if a number is asked for. If the slot does not take ranks, "first" says when rather than how
+/// many, and ranks do not count things.
 fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = Found<f64>> + 's {
     let is_unit = |number: &Number| {
         let is_time = |sense| matches!(sense, Sense::Unit(_)).then_some(());
@@ -133,7 +133,7 @@ fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = F
     })
 }
 
-/// A number in `unit`, whatever unit of the same kind it was said in.
+/// A number in `unit`, converted from the unit of the same kind in which it was said.
 fn measured(scan: &Scan<'_>, number: &Number, unit: Unit) -> Option<Found<f64>> {
     let (said, after) =
         units_at(scan, unit_place(scan, number)).find(|(said, _)| said.dimension() == unit.dimension())?;
@@ -146,7 +146,7 @@ fn measured(scan: &Scan<'_>, number: &Number, unit: Unit) -> Option<Found<f64>> 
     Some(Found::new(number.start, end, said.convert(number.value, unit)?, number.certainty))
 }
 
-/// "Ein Meter zwanzig": the two digits right behind whole metres, with no unit of their own.
+/// "Ein Meter zwanzig": the two digits right behind whole metres, without a unit of their own.
 fn centimetres_behind(scan: &Scan<'_>, said: Unit, at: usize) -> Option<(f64, usize)> {
     let number =
         scan.numbers.get(at)?.as_ref().filter(|number| number.start == at && !number.ordinal && !number.code)?;
@@ -199,7 +199,7 @@ fn units_at<'s>(scan: &'s Scan<'_>, token: usize) -> impl Iterator<Item = (Unit,
     [one(&|unit| is_time(unit)), one(&|unit| !is_time(unit))].into_iter().flatten()
 }
 
-/// True if the number is one of a unit, of money or of a hundred.
+/// True if the number has a unit or a currency, or is a percentage.
 fn has_unit(scan: &Scan<'_>, number: &Number) -> bool {
     let place = unit_place(scan, number);
     let is_sum = |sense| matches!(sense, Sense::Currency { .. } | Sense::Cent(_) | Sense::Percent).then_some(());
@@ -209,7 +209,7 @@ fn has_unit(scan: &Scan<'_>, number: &Number) -> bool {
         || number.start > 0 && scan.pick(number.start - 1, before).is_some()
 }
 
-/// The tokens of longer readings.
+/// The tokens inside longer readings.
 struct Within(Vec<bool>);
 
 impl Within {
@@ -230,7 +230,7 @@ fn lengths_of_time(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
         .iter()
         .filter_map(|length| {
             let value = in_unit(length.value, unit)?;
-            // "3 days" of days: the number alone, as templates have the word behind their slot.
+            // "3 days" for a slot of days: only the number, since templates have the word behind their slot.
             let first = scan.numbers.get(length.start).and_then(Option::as_ref);
             let alone =
                 first.filter(|number| units_at(scan, unit_start(scan, number)).next() == Some((unit, length.end)));
@@ -260,7 +260,7 @@ fn in_unit(length: Duration, unit: Unit) -> Option<f64> {
     }
 }
 
-/// Amounts of money in cents; a bare number is one of cents.
+/// Amounts of money in cents; a bare number counts cents.
 fn sums(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
     let amounts = money::amounts(scan);
     let within = Within::new(scan, amounts.iter().map(|amount| amount.start..amount.end));

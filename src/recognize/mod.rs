@@ -3,12 +3,12 @@
 //! One file per kind. The built-ins share one `Scan` of the utterance, with a lexicon of the module's language,
 //! which is compiled once. Only what the module uses is computed.
 //!
-//! Scores are comparable within one recognizer: 1 is certain. A number that lies within a longer mention is none of its
-//! own in a phone number, an email, a URL or an account number. Elsewhere it keeps its place and loses score: at most
-//! 0.4 in a date or time ("3" of "March 3rd"), at most 0.7 in an amount of money or a percentage (a slot may well want
-//! the bare amount), nothing in a duration ("three days").
+//! Scores are comparable within one recognizer: 1 is certain. A number inside a phone number, an email, a URL or an
+//! account number is not a separate mention. Inside another longer mention it stays but loses score: at most 0.4 in a
+//! date or time ("3" of "March 3rd"), at most 0.7 in an amount of money or a percentage (a slot may well want the bare
+//! amount), and it loses nothing in a duration ("three days").
 //!
-//! A slot may want a built-in read in its own way ([`SlotReading`]): that is a recognizer of its own.
+//! A slot may want a built-in read in a special way ([`SlotReading`]): that is a separate recognizer.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -74,24 +74,25 @@ pub struct Mention {
     /// The canonical value: a list's label, or what [`crate::module::Builtin`] documents.
     pub value: Value,
     /// Other values that the same words may mean: "at 6" is in the morning or in the evening, "tea or coffee" is
-    /// either. Empty where nothing leaves room. Only who said it can say which; `value` is the likeliest.
+    /// either. Empty if the words are not ambiguous. Only the person can say which value is meant; `value` is the
+    /// likeliest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Value>,
-    /// Words of the value's own kind that stand beside it and that no reading has in it: the value may be but a part of
+    /// Words beside the value that belong to the same kind of value, but to no reading: the value may be only a part of
     /// what was said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
-    /// 0 to 1: 1 for an exact match, less for inflected and fuzzy ones and for readings that could be another.
+    /// 0 to 1: 1 for an exact match, less for inflected and fuzzy ones and for ambiguous readings.
     pub score: f32,
 }
 
 impl Mention {
-    /// What is less likely is a mere guess.
+    /// False for a mere guess.
     pub(crate) fn is_likely(&self) -> bool {
         self.score >= EVEN
     }
 
-    /// True of a phone number that nobody can have: a digit is wrong, missing or too many.
+    /// True of a phone number that cannot exist: a digit is wrong, missing or superfluous.
     #[must_use]
     pub fn is_impossible(&self) -> bool {
         let digits = self.value.as_str().map(|value| value.strip_prefix('+').unwrap_or(value));
@@ -102,10 +103,10 @@ impl Mention {
     }
 }
 
-/// What a recognizer may know beside the utterance.
+/// What a recognizer may know besides the utterance.
 #[derive(Debug, Clone)]
 pub struct Context {
-    /// The moment and time zone in which "tomorrow" is read.
+    /// The moment and time zone from which "tomorrow" is computed.
     pub now: Zoned,
 }
 
@@ -117,11 +118,11 @@ pub enum RecognizeError {
     List(String),
 }
 
-/// How sure a number within a date or time is at most.
+/// The highest certainty of a number within a date or time.
 const WITHIN_ANOTHER: Certainty = Certainty::Doubtful;
-/// How sure what only has the form of a pattern's value is one: `pattern`'s bare forms.
+/// The certainty of text that only has the form of a pattern's value: `pattern`'s bare forms.
 pub(crate) const BARE: Certainty = Certainty::Possible;
-/// How sure a number within an amount of money or a percentage is at most.
+/// The highest certainty of a number within an amount of money or a percentage.
 const WITHIN_AMOUNT: Certainty = Certainty::Likely;
 
 /// All recognizers of a module, compiled once.
@@ -131,7 +132,7 @@ pub struct Recognizers {
     patterns: Vec<(RecognizerId, Patterns)>,
     builtins: Option<Builtins>,
     language: Box<str>,
-    /// Some slot takes any number of their values.
+    /// Recognizers with values of which some slot takes any number.
     several: BTreeSet<RecognizerId>,
 }
 
@@ -161,7 +162,7 @@ impl Recognizers {
                 patterns.push((id, Patterns::compile(&recognizer.name, spec)?));
             }
         }
-        // An author may bind a slot to a built-in that the slot reads in a way of its own.
+        // An author may bind a slot to a built-in that the slot needs in a special reading.
         let slots = || module.functions.iter().flat_map(|function| &function.slots);
         let is_bound =
             |id: RecognizerId| slots().next().is_none() || slots().any(|slot| slot.recognizers.contains(&id));
@@ -205,7 +206,7 @@ impl Recognizers {
         for found in self.lists.matches(utterance).into_iter().filter(|found| !is_word(found)) {
             mentions.push(mention(found.recognizer, found.span, found.value.clone(), found.score));
         }
-        // The same places: a value is written in the usual width, what was said stays as it is.
+        // The positions are the same: the value is in the usual width, and the text stays as it was said.
         let plain = utterance.half_width();
         if !self.patterns.is_empty() {
             let haystack = Haystack::new(&plain);
@@ -237,7 +238,7 @@ impl Recognizers {
     }
 
     /// Which of several `readings` of the words `said` an answer means: "in the evening", to "6 in the morning or in
-    /// the evening?". `None` where it does not say.
+    /// the evening?". `None` if it does not say.
     #[must_use]
     pub fn settle(
         &self,
@@ -258,7 +259,7 @@ impl Recognizers {
             let hour = value.as_str().and_then(|text| text.rsplit(['T', ' ']).next()?.get(..2)?.parse::<i32>().ok());
             hour.is_some_and(|hour| Some(hour >= 12) == half)
         };
-        // Together, both may say one thing: "6", "pm"; "morgens um", "6".
+        // Together, both texts may give one value: "6", "pm"; "morgens um", "6".
         let read = |text: &str, is_within: &dyn Fn(Span) -> bool| {
             let mentions = self.recognize(&Utterance::new(text), context);
             let mut own = mentions.into_iter().filter(|one| slot.recognizers.contains(&one.recognizer));
@@ -272,21 +273,21 @@ impl Recognizers {
             .or_else(|| read(&format!("{} {said}", answer.text()), &|span| span.start < length))
     }
 
-    /// The mentions, with those as one that are said to choose from: "tea or coffee".
+    /// The mentions, with values to choose from joined into one: "tea or coffee".
     #[must_use]
     pub fn alternatives(&self, utterance: &Utterance, mentions: Vec<Mention>, negations: &[Negation]) -> Vec<Mention> {
         alternatives::joined(&self.language, utterance, mentions, negations, &self.several)
     }
 
-    /// What the utterance rules out, in order; scopes do not overlap. `mentions` are what [`Self::recognize`] found: a
-    /// cue within a longer one is a part of its name.
+    /// What the utterance rules out, in order; scopes do not overlap. `mentions` are the results of
+    /// [`Self::recognize`]: a cue within a longer mention is part of its name.
     #[must_use]
     pub fn negations(&self, utterance: &Utterance, mentions: &[Mention]) -> Vec<Negation> {
         negation::find(utterance, &self.language, mentions)
     }
 }
 
-/// Sorts, and drops of each recognizer what overlaps an earlier or longer mention of it.
+/// Sorts the mentions, and drops those that overlap an earlier or longer mention of the same recognizer.
 fn leftmost_longest(mentions: &mut Vec<Mention>) {
     mentions.sort_by(|a, b| {
         (a.span.start, b.span.end, a.recognizer)
@@ -307,14 +308,14 @@ fn leftmost_longest(mentions: &mut Vec<Mention>) {
     });
 }
 
-/// What a built-in read.
+/// A reading of a built-in.
 #[derive(Debug, Clone)]
 struct Reading {
     span: Span,
-    /// Empty where the words were not read as tokens.
+    /// Empty if the words were not read as tokens.
     tokens: Range<usize>,
     value: Value,
-    /// What the words may mean as well.
+    /// The other value that the words may mean.
     other: Option<Value>,
     unread: Vec<Unread>,
     score: f32,
@@ -325,18 +326,18 @@ impl Builtins {
         self.used.iter().any(|(used, ..)| *used == builtin)
     }
 
-    /// The ways in which a built-in is to be read; one even where nobody uses it.
+    /// The ways in which a built-in is to be read; the default way if no slot uses it.
     fn ways(&self, builtin: Builtin) -> Vec<SlotReading> {
         let ways = self.used.iter().filter(|(used, ..)| *used == builtin).map(|(_, reading, _)| *reading);
         let ways: Vec<SlotReading> = ways.collect();
         if ways.is_empty() { vec![SlotReading::default()] } else { ways }
     }
 
-    /// The readings of every built-in that is used, and of those that say whether a number is one.
+    /// The readings of every built-in that is used, and of those that decide whether a number is separate.
     fn read(&self, utterance: &Utterance, context: &Context) -> Vec<(Builtin, SlotReading, Vec<Reading>)> {
         let scan = Scan::new(utterance, &self.lexicon);
         let numeric = [Builtin::Integer, Builtin::Number, Builtin::Ordinal, Builtin::Money, Builtin::Percent];
-        // "half a cup" and "a dollar" have an amount, too.
+        // "half a cup" and "a dollar" also have an amount.
         let has_amount = || {
             scan.numbers.iter().any(Option::is_some)
                 || scan.mentions(|sense| {
@@ -367,7 +368,7 @@ impl Builtins {
         read
     }
 
-    /// The readings of a built-in that is no number.
+    /// The readings of a built-in other than numbers.
     fn read_one(&self, scan: &Scan<'_>, builtin: Builtin, reckoning: Reckoning<'_>) -> Vec<Reading> {
         let utterance = scan.utterance;
         match builtin {
@@ -393,14 +394,14 @@ impl Builtins {
         }
     }
 
-    /// The readings of numbers, by what else was read: a number that is part of a code is none of its own.
+    /// The readings of numbers, in view of the other readings: a number inside a code is not separate.
     fn read_numbers(&self, scan: &Scan<'_>, read: &mut Vec<(Builtin, SlotReading, Vec<Reading>)>) {
         let among = |builtins: &[Builtin]| {
             Cover::new(read.iter().filter(|(one, ..)| builtins.contains(one)).flat_map(|(.., found)| found))
         };
         let moments = among(&[Builtin::Date, Builtin::Time, Builtin::DateTime]);
         let codes = among(&[Builtin::Email, Builtin::Url, Builtin::Phone]).and(codes::codes(scan));
-        // "The 2nd" may be a date, but rarely is where ranks are asked for.
+        // "The 2nd" may be a date, but rarely is if ranks are asked for.
         let days = Cover::new(
             read.iter()
                 .filter(|(builtin, ..)| *builtin == Builtin::Date)
@@ -485,14 +486,14 @@ fn contacts(utterance: &Utterance, found: Vec<Contact>) -> Vec<Reading> {
         .collect()
 }
 
-/// Spans that say of a number within them that it is part of something else.
+/// Spans inside which a number is part of something else.
 struct Cover {
-    /// By start, each with the furthest end of all up to it.
+    /// The spans by start, each with the furthest end of all spans up to it.
     reach: Vec<(Span, usize)>,
 }
 
 impl Cover {
-    /// A mere guess says nothing.
+    /// Ignores readings that are mere guesses.
     fn new<'r>(readings: impl Iterator<Item = &'r Reading>) -> Self {
         Self::of(
             readings.filter(|reading| reading.score >= Certainty::Even.score()).map(|reading| reading.span).collect(),
@@ -512,7 +513,7 @@ impl Cover {
         Self { reach }
     }
 
-    /// With more spans.
+    /// The same with more spans.
     fn and(self, more: Vec<Span>) -> Self {
         Self::of(self.reach.into_iter().map(|(span, _)| span).chain(more).collect())
     }

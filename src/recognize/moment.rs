@@ -2,10 +2,10 @@
 //!
 //! # Policies
 //!
-//! - One is a time is a date and a time side by side ("tomorrow at 3pm", "noon on Friday", "tomorrow morning at 9").
-//!   A time alone is its next occurrence, with a score of 0.6; behind "since" the latest one, and behind a word that says
-//!   "since" as well as "from" (desde, から) both, where that hour is past today. A date alone is none: its time would be
-//!   invented. A written offset (`2026-03-01T15:30:00Z`) is converted to the time zone of the turn.
+//! - A date with a time is a date and a time side by side ("tomorrow at 3pm", "noon on Friday", "tomorrow morning at
+//!   9"). A time alone is its next occurrence, with a score of 0.6. Behind "since" it is the latest one. Behind a word
+//!   for both "since" and "from" (desde, から) it may be either, if the hour is past today. A date alone is not read:
+//!   its time would be invented. A written offset (`2026-03-01T15:30:00Z`) is converted to the time zone of the turn.
 
 use jiff::{
     Timestamp, ToSpan as _, Zoned,
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::text::tokens::TokenKind;
 
-/// Words between the two ends of a range, at most: "until about".
+/// The most words between the two ends of a range: "until about".
 const JOINT: usize = 3;
 
 /// `2026-03-01T15:30:00`, with or without an offset.
@@ -103,7 +103,7 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         Some(plus_days(now.date(), days)?.to_datetime(clock))
     };
     let value = on_its_day(clock.value)?;
-    // "Desde las 8" at ten o'clock: today, or from tomorrow on. With an end it lies ahead.
+    // "Desde las 8" at ten o'clock: since 8 today, or from 8 tomorrow on. With an end it lies ahead.
     let has_end = || (clock.end..=clock.end + JOINT).any(|at| time::time_at(scan, at, reckoning).is_some());
     let today = now.date().to_datetime(clock.value);
     let is_of_either_side = value > today && leads(Sense::SinceOrFrom) && !has_end();
@@ -144,7 +144,7 @@ pub(super) fn datetimes(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found
     found
 }
 
-/// "Tomorrow from 10pm to 2am": a time that ends a range lies on the day on which that begins, or in the night behind it.
+/// "Tomorrow from 10pm to 2am": the end of a range is on the day of its beginning, or in the night after it.
 fn end_of_range(
     scan: &Scan<'_>,
     begin: &Found<DateTime>,

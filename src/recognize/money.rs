@@ -15,7 +15,7 @@ use super::{
 };
 use crate::text::tokens::TokenKind;
 
-/// An amount and its ISO 4217 code; `None` if it was not said.
+/// An amount and its ISO 4217 code; `None` if the currency was not said.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Money {
     pub(super) amount: f64,
@@ -42,7 +42,7 @@ fn number_at<'s>(scan: &'s Scan<'_>, token: usize) -> Option<&'s Number> {
     scan.numbers.get(token)?.as_ref().filter(|number| !number.ordinal && !number.code && number.start == token)
 }
 
-/// "m", "bn" behind an amount of money are millions and billions.
+/// Behind an amount of money, "m" and "bn" are millions and billions.
 fn magnitude(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
     let factor = match scan.text(token) {
         "m" | "mn" | "mm" | "mio" => 1e6,
@@ -52,7 +52,7 @@ fn magnitude(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
     scan.is_glued(token).then_some((factor, token + 1))
 }
 
-/// Hundredths, exactly: sums of cents would otherwise show the float.
+/// Rounds the amount: sums of cents would otherwise show float errors.
 fn rounded(amount: f64) -> f64 {
     let rounded = (amount * 1e6).round() / 1e6;
     if rounded.is_finite() { rounded } else { amount }
@@ -69,7 +69,7 @@ fn cents(scan: &Scan<'_>, token: usize) -> Option<(f64, Option<&'static str>, us
     Some((number.value / 100.0, code, end))
 }
 
-/// "A fiver", "three tenners", "einen Zwanziger": what is worth so much, with a number or an article before it.
+/// "A fiver", "three tenners", "einen Zwanziger": words for an amount, with a number or an article before them.
 fn coins(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
     let (count, at) = match number_at(scan, token) {
         Some(number) => (number.value, number.end),
@@ -83,19 +83,19 @@ fn coins(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
     Some(Found::new(token, end, money, Certainty::Likely))
 }
 
-/// "A dollar and a half", "un euro et demi": half of one more, with nothing behind it that it could halve.
+/// "A dollar and a half", "un euro et demi": an added half, unless something follows that it could be half of.
 fn half(scan: &Scan<'_>, token: usize) -> Option<usize> {
     let and = scan.after(token, Sense::And).map(|and| scan.skip(and, Sense::A));
     let end = scan.after(token, Sense::HalfBehind).or_else(|| scan.after(and?, Sense::Half))?;
     is_last(scan, end).then_some(end)
 }
 
-/// True where nothing follows that could be counted.
+/// True if no word follows that could be counted.
 fn is_last(scan: &Scan<'_>, end: usize) -> bool {
     scan.kind(end) != Some(TokenKind::Word) || scan.has(end, Sense::Function) || scan.has(end, Sense::Please)
 }
 
-/// "64 euros 90": two digits, or their words, that count nothing else.
+/// "64 euros 90": two digits, or their words, that do not count something else.
 fn bare_cents(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
     // "Dos euros con veinte"
     let with = if scan.lexicon.english { token } else { scan.skip(token, Sense::Having(true)) };
@@ -124,7 +124,7 @@ fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
             && written != Written::Symbol
             && written != Written::Weak
         {
-            // "$5 CAD" says which dollar; "$5 USD 6" is two amounts.
+            // In "$5 CAD" the code says which dollar; "$5 USD 6" is two amounts.
             if number_at(scan, after).is_none() {
                 (code, end) = (said, after);
             }
@@ -139,7 +139,7 @@ fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
     coins(scan, token).or_else(|| grand(scan, token)).or_else(|| counted(scan, token))
 }
 
-/// "Five grand": an amount, whatever of.
+/// "Five grand": an amount without a currency.
 fn grand(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
     let number = number_at(scan, token)?;
     let is_grand = |sense| matches!(sense, Sense::LastMultiplier(_)).then_some(());
@@ -167,7 +167,7 @@ fn counted(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
     if written == Written::Symbol && !scan.is_glued(end) && number_at(scan, after).is_some() {
         return None;
     }
-    // "Cinq balles de tennis" are things.
+    // "Cinq balles de tennis" are things, not money.
     if written == Written::Weak && scan.has(after, Sense::Of) {
         return None;
     }
@@ -194,10 +194,10 @@ pub(super) fn amounts(scan: &Scan<'_>) -> Vec<Found<Money>> {
     scan.find(|token| money_at(scan, token))
 }
 
-/// How sure it is that a number is an amount where nothing says what it is.
+/// How sure it is that a number is an amount if nothing says what it is.
 pub(super) const BARE: Certainty = Certainty::Even;
 
-/// Numbers that may be amounts, as nothing says what else they are; each is as sure as the number is one.
+/// Numbers that may be amounts, since nothing says otherwise; each has the certainty of the number.
 pub(super) fn bare(scan: &Scan<'_>) -> Vec<Found<Money>> {
     number::cardinals(&scan.numbers)
         .filter(|number| !number.code && number.value >= 0.0)

@@ -1,9 +1,10 @@
-//! Words that rule out what they name: "no onions", "anything but Tuesday", "remove the fries", "don't cancel it".
+//! Words that rule out the things that they name: "no onions", "anything but Tuesday", "remove the fries", "don't
+//! cancel it".
 //!
 //! A cue and its scope: the noun phrase that follows (in some languages and phrases, the one before), up to a mark of
-//! punctuation, a preposition, or the beginning of another wish: "no onions and pickles" rules out both, "no onions and
-//! a large coke" one of them. What recognizers found comes first: a cue within a longer mention ("No Country for Old
-//! Men") is none, and no scope ends within a mention. Pure, and linear in the length of the utterance.
+//! punctuation, a preposition, or the beginning of another request: "no onions and pickles" rules out both, "no onions
+//! and a large coke" one of them. What recognizers found takes precedence: a cue within a longer mention ("No Country
+//! for Old Men") is not a cue, and no scope ends within a mention. Pure, and linear in the length of the utterance.
 
 use super::Mention;
 use crate::{
@@ -19,35 +20,35 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Negation {
     pub kind: NegationKind,
-    /// The words that say so: "anything but".
+    /// The words of the negation: "anything but".
     pub cue: Span,
-    /// What they rule out, without articles: "Tuesday". Never empty, and never overlaps `cue`.
+    /// The words that are ruled out, without articles: "Tuesday". Never empty, and never overlaps `cue`.
     pub scope: Span,
 }
 
-/// What is said of the scope.
+/// What the negation says about the scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NegationKind {
     /// It is not wanted: "no onions".
     Absence,
-    /// It is to go: "remove the fries". Where this is what a function does, nothing is ruled out.
+    /// It is to be removed: "remove the fries". For a function that removes things, nothing is ruled out.
     Removal,
     /// It is not to be done, or not wanted: "don't cancel my order", "don't want onions".
     Refusal,
-    /// It is not to go: "don't remove the fries". The doing is ruled out, the thing is not.
+    /// It is not to be removed: "don't remove the fries". The action is ruled out, the thing is not.
     Retention,
 }
 
-/// Longest scope, in tokens.
+/// The most tokens of a scope.
 const LONGEST: usize = 12;
-/// Longest item of a list without a verb: "red onions" of "no pickles, red onions or mustard".
+/// The most tokens of an item of a list without a verb: "red onions" of "no pickles, red onions or mustard".
 const LONGEST_ITEM: usize = 3;
-/// How far the two parts of a verb may lie apart: "take the french fries off".
+/// The most tokens between the two parts of a verb: "take the french fries off".
 const APART: usize = 7;
-/// Words between "any" and "but".
+/// The most words between "any" and "but".
 const BEFORE_BUT: usize = 5;
 
-/// Every negation, in order; cues and scopes do not overlap. None in a language without a pack.
+/// Every negation, in order; cues and scopes do not overlap. Empty in a language without a pack.
 pub(super) fn find(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Negation> {
     let language = Language::of(language);
     language.map(|language| Reader::new(utterance, language, mentions).read()).unwrap_or_default()
@@ -60,11 +61,11 @@ struct Reader<'a> {
     spans: Vec<Span>,
     /// For each token, the phrases that begin there: the token after them, and their role.
     roles: Vec<Vec<(usize, Role)>>,
-    /// Of the sure mentions, the tokens and whether the value is a mere yes or no.
+    /// The tokens of each sure mention, and whether its value is only a yes or no.
     mentions: Vec<(usize, usize, bool)>,
 }
 
-/// A cue, as tokens.
+/// A cue, as token indices.
 #[derive(Debug, Clone, Copy)]
 struct Cue {
     end: usize,
@@ -90,7 +91,7 @@ impl<'a> Reader<'a> {
             .collect();
         let mentions = mentions
             .iter()
-            // A guess is no reason to overlook a cue.
+            // A mention that is only a guess does not hide a cue.
             .filter(|mention| mention.is_likely() && !mention.span.is_empty())
             .map(|mention| {
                 let start = spans.partition_point(|span| span.end <= mention.span.start);
@@ -105,7 +106,7 @@ impl<'a> Reader<'a> {
         let mut found: Vec<Negation> = Vec::new();
         let mut token = 0;
         while token < self.tokens.len() {
-            // What lies before has been read; a cue that looks back must not reach into it.
+            // The text before has been read; a cue that looks back must not reach into it.
             let floor = found.last().map_or(0, |last| {
                 let end = last.cue.end.max(last.scope.end);
                 self.spans.partition_point(|span| span.start < end)
@@ -130,7 +131,7 @@ impl<'a> Reader<'a> {
         self.has(token, role).is_some()
     }
 
-    /// The longest phrase at `token` that rules out or only seems to; nothing if it is part of a mention.
+    /// The longest phrase at `token` that negates, or only seems to; `None` if it is part of a mention.
     fn cue(&self, token: usize) -> Option<Cue> {
         let phrases = self.roles.get(token)?;
         let candidates = phrases.iter().filter(|(end, role)| match role {
@@ -148,7 +149,7 @@ impl<'a> Reader<'a> {
         (!ablation::holds("negation.within_mention", self.mentions.iter().any(within))).then_some(Cue { end, role })
     }
 
-    /// True before `token` if a wish may begin there.
+    /// True before `token` if a new request may begin there.
     fn opens_clause(&self, token: usize) -> bool {
         let Some(before) = token.checked_sub(1) else { return true };
         self.is_break(before) || (0..token).rev().take(3).any(|start| self.has(start, Role::Opening) == Some(token))
@@ -158,7 +159,7 @@ impl<'a> Reader<'a> {
         token >= self.tokens.len() || self.is_break(token)
     }
 
-    /// Punctuation that ends a clause; what joins words or stands for one does not.
+    /// True for punctuation that ends a clause; a mark that joins words or stands for one does not.
     fn is_break(&self, token: usize) -> bool {
         let Some(kind) = self.tokens.get(token).map(|token| token.kind) else { return true };
         let glued = |token: usize| self.tokens.get(token).is_some_and(|token| token.glued);
@@ -185,7 +186,8 @@ impl<'a> Reader<'a> {
         self.tokens.get(token).map_or("", |token| &self.utterance.folded()[token.bytes.clone()])
     }
 
-    /// Where the second part of a verb stands: "take" the fries "off". A thing must lie between, and begin as one does.
+    /// The place of the second part of a verb: "take" the fries "off". Between them must stand a thing with an article,
+    /// or a recognized one.
     fn particle(&self, start: usize, after: usize) -> Option<usize> {
         if !self.is(after, Role::Article) && !self.mentions.iter().any(|(from, ..)| *from == after) {
             return None;
@@ -208,7 +210,7 @@ impl<'a> Reader<'a> {
             .any(|before| self.is(before, Role::Universal))
     }
 
-    /// What a cue comes to, and where to read on.
+    /// The negation of a cue, if there is one, and where to read on.
     fn negation(&self, token: usize, cue: Cue, floor: usize) -> (Option<Negation>, usize) {
         let made = |kind, from: (usize, usize), scope: (usize, usize), next| {
             let spans = (self.span(from.0, from.1), self.span(scope.0, scope.1));
@@ -230,7 +232,7 @@ impl<'a> Reader<'a> {
                 made(NegationKind::Removal, (token, end), (from, to.min(particle)), particle)
             }
             Role::Absence | Role::But => {
-                // "no 5" and "no. 5" are a number.
+                // "no 5" and "no. 5" are numbers.
                 let number = if self.text(end) == "." { end + 1 } else { end };
                 let is_number = self.tokens.get(number).is_some_and(|token| token.kind == TokenKind::Digits);
                 if ablation::holds("negation.number", self.is(token, Role::Number) && is_number) {
@@ -275,7 +277,7 @@ impl<'a> Reader<'a> {
         self.mentions.iter().filter(|(from, to, _)| *from == token && to - from > 1).map(|(_, to, _)| *to).max()
     }
 
-    /// True if another wish begins at `token`.
+    /// True if another request begins at `token`.
     fn is_fresh(&self, token: usize) -> bool {
         self.is_end(token)
             || self.is(token, Role::Fresh)
@@ -285,7 +287,7 @@ impl<'a> Reader<'a> {
             || self.cue(token).is_some()
     }
 
-    /// The tokens of what is ruled out, from `start` on.
+    /// The tokens that are ruled out, from `start` on.
     fn scope_after(&self, start: usize, kind: NegationKind) -> Option<(usize, usize)> {
         let is_doing = kind == NegationKind::Refusal;
         let mut from = start;
@@ -339,14 +341,14 @@ impl<'a> Reader<'a> {
             token = self.mention_at(token).unwrap_or(token + 1);
             last = token;
         }
-        // A quotation mark at the end is none of it.
+        // A quotation mark at the end does not belong to it.
         while last > from && self.tokens[last - 1].kind == TokenKind::Symbol && self.mention_at(last - 1).is_none() {
             last -= 1;
         }
         (last > from).then_some((from, last))
     }
 
-    /// True if what follows a comma belongs to a list that ends in "or" or "and": "no onions, pickles or mustard".
+    /// True if the text behind a comma belongs to a list with "or" or "and": "no onions, pickles or mustard".
     fn list_goes_on(&self, comma: usize) -> bool {
         let (mut token, mut words) = (comma + 1, 0);
         while token < self.tokens.len() {
@@ -369,7 +371,7 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// The tokens of what is ruled out, up to `end`.
+    /// The tokens that are ruled out, up to `end`.
     fn scope_before(&self, end: usize, floor: usize, kind: NegationKind) -> Option<(usize, usize)> {
         let mut last = end;
         // "die Zwiebeln bitte weglassen"
@@ -386,7 +388,7 @@ impl<'a> Reader<'a> {
             }
             let ends = kind == NegationKind::Absence
                 && (self.is(before, Role::Stop) || self.is(before, Role::Lead) || self.is(before, Role::Bar));
-            // A syllable of a word is no particle where no word comes before it.
+            // A syllable inside a word is not a particle.
             let is_particle = ends && (before > 0 || self.text(before).is_ascii());
             if self.is_break(before) || is_particle {
                 break;

@@ -1,15 +1,14 @@
 //! Integers, numbers, ordinals and percentages.
 //!
 //! - Digits, with the thousands and decimal separators of the language (`1,000.5` in English, `1.000,5` in German; two
-//!   or more groups of three are thousands in any; so are groups with spaces between them: "1 250,50"), a minus that
-//!   stands before them, fractions (`1/2`, `½`), bare decimals (`.5`), "k" and "M" glued on, and "million" and its like
-//!   behind them.
+//!   or more groups of three are thousands in any; so are groups with spaces between them: "1 250,50"), a minus before
+//!   them, fractions (`1/2`, `½`), bare decimals (`.5`), "k" and "M" glued on, and "million" and its like behind them.
 //! - Number words by `text2num` in the languages that it knows, with or without their accents; "a dozen", "a couple",
-//!   "two and a half", "three quarters", "point five". "A few" is no number.
+//!   "two and a half", "three quarters", "point five". "A few" is not a number.
 //! - Kanji numerals in Japanese and Chinese.
 //!
-//! What could be something else scores less: "one" where it may be a pronoun ("the white one"), digits that are glued
-//! to letters (`B12`), `1.2.3`. The digits of an identifier (`TR-2026-0193`) are no numbers at all.
+//! Ambiguous numbers score less: "one" if it may be a pronoun ("the white one"), digits that are glued to letters
+//! (`B12`), `1.2.3`. The digits of an identifier (`TR-2026-0193`) are not numbers at all.
 
 use text2num::{LangInterpreter as _, Language, digit_string::DigitString, error::Error};
 
@@ -21,9 +20,9 @@ use super::{
 };
 use crate::text::{numeral, tokens::TokenKind};
 
-/// Number words that one number may have at most; a number of more words than that is read as several.
+/// The most number words of one number; a longer run is read as several numbers.
 const MOST_WORDS: usize = 20;
-/// Digits after which a run of digits is a code and no quantity.
+/// A run of more digits is a code and not a quantity.
 const MOST_DIGITS: usize = 18;
 /// Multiples that number words have no word for: a dozen, a lakh, a crore.
 const UNKNOWN_TO_WORDS: [i64; 3] = [12, 100_000, 10_000_000];
@@ -31,7 +30,7 @@ const UNKNOWN_TO_WORDS: [i64; 3] = [12, 100_000, 10_000_000];
 /// A number in the utterance.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Number {
-    /// First token: the one under which it is filed, or the minus before it.
+    /// Its first token: the one under which it is stored, or the minus before that.
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) value: f64,
@@ -40,7 +39,7 @@ pub(super) struct Number {
     pub(super) ordinal: bool,
     /// Written in digits.
     pub(super) digits: bool,
-    /// Part of something that is no quantity: `B12`, `1.2.3`, twenty digits.
+    /// Part of something that is not a quantity: `B12`, `1.2.3`, twenty digits.
     pub(super) code: bool,
     pub(super) certainty: Certainty,
 }
@@ -52,7 +51,7 @@ impl Number {
         Self { integer: Some(value), digits, ..Self::with_value(start, end, approximate) }
     }
 
-    /// Times a whole number: "5 million", "two dozen".
+    /// Multiplies by a whole number: "5 million", "two dozen".
     fn times(&mut self, factor: i64, end: usize) {
         #[expect(clippy::cast_precision_loss, reason = "factors are powers of ten below 2^53")]
         let product = self.value * factor as f64;
@@ -65,21 +64,21 @@ impl Number {
     }
 }
 
-/// The integer that a float is, if it is one that floats count exactly.
+/// The integer with the value of a float, if floats represent it exactly.
 pub(super) fn exact_integer(value: f64) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
     (value.fract() == 0.0 && value.abs() < LIMIT).then_some(value as i64)
 }
 
-/// True if the float is this integer, as well as floats can say so.
+/// True if the float equals this integer, within the precision of floats.
 pub(super) fn is_near(integer: i64, value: f64) -> bool {
     #[expect(clippy::cast_precision_loss, reason = "the loss is what is compared")]
     let approximate = integer as f64;
     approximate == value
 }
 
-/// The JSON number of a value: an integer where it is whole.
+/// The JSON number of a value: an integer if it is whole.
 pub(super) fn json(value: f64) -> Option<serde_json::Value> {
     exact_integer(value).map(Into::into).or_else(|| serde_json::Number::from_f64(value).map(Into::into))
 }
@@ -102,7 +101,7 @@ pub(super) fn numbers(scan: &Senses<'_>) -> Vec<Option<Number>> {
     numbers
 }
 
-/// With the minus before it, if it is one: `-5` and "minus five", but not `3-5` or `route-66`.
+/// The number with the minus before it, if there is one: `-5` and "minus five", but not `3-5` or `route-66`.
 fn signed(scan: &Senses<'_>, token: usize, last_end: usize, mut number: Number) -> Number {
     if number.ordinal || number.code || token == 0 || token - 1 < last_end {
         return number;
@@ -115,11 +114,11 @@ fn signed(scan: &Senses<'_>, token: usize, last_end: usize, mut number: Number) 
     number
 }
 
-/// Where the minus of the number at `token` begins.
+/// The token of the minus before the number at `token`.
 fn minus_before(scan: &Senses<'_>, token: usize, number: &Number) -> Option<usize> {
     const LONGEST_WORD: usize = 4;
     let before = token.checked_sub(1)?;
-    // `b=-3` and `(-3)`, but not `3-5` and `route-66`; behind a particle, where no spaces are written, but not 東京-5.
+    // `b=-3` and `(-3)`, but not `3-5` and `route-66`. Without spaces, also behind a particle, but not 東京-5.
     let stands_free = !scan.is_glued(before)
         || matches!(scan.text(before - 1), "=" | "(" | "[" | "{" | "," | ":" | "<" | ">" | "*")
         || scan.lexicon.kanji_numbers && scan.text(before - 1).chars().all(is_hiragana);
@@ -165,7 +164,7 @@ fn number_at(scan: &Senses<'_>, token: usize) -> Option<Number> {
     Some(number)
 }
 
-/// Multiplies the number by the word or letter behind it that says so, and returns the factor of a word.
+/// Multiplies the number by a word or letter behind it, and returns the factor of a word.
 fn scaled(scan: &Senses<'_>, number: &mut Number) -> Option<i64> {
     let glued = |sense| match sense {
         Sense::GluedMultiplier(factor) => Some(factor),
@@ -199,7 +198,7 @@ fn millions(scan: &Senses<'_>, token: usize) -> Option<(i64, usize)> {
     (scan.is_symbol(token, "m") && is_capital()).then_some((1_000_000, token + 1))
 }
 
-/// "3 hundred and 21", "2 thousand 5 hundred": what is said of a number below the power of ten before it.
+/// "3 hundred and 21", "2 thousand 5 hundred": adds the parts of a number below the power of ten before them.
 fn parts_below(scan: &Senses<'_>, number: &mut Number, mut factor: i64) {
     const MOST: usize = 4;
     for _ in 0..MOST {
@@ -228,7 +227,7 @@ fn parts_below(scan: &Senses<'_>, number: &mut Number, mut factor: i64) {
 }
 
 /// "Two and a half", "1 and 1/2", "3 million and a half", but not "two and a half-price ticket". "Las tres y media" is
-/// half past three, and so is "tres y cuarto" a time.
+/// half past three, and "tres y cuarto" is a time as well.
 fn and_a_fraction(scan: &Senses<'_>, number: &mut Number) {
     if number.integer.is_none() || scan.has(number.end, Sense::HalfBehind) {
         return;
@@ -247,7 +246,7 @@ fn and_a_fraction(scan: &Senses<'_>, number: &mut Number) {
         !is_clock && !scan.has(*end, Sense::A) && !scan.is_glued(*end)
     });
     let Some((part, end)) = word.or_else(|| fraction_at(scan, at)) else { return };
-    // Half of a million, not of one more.
+    // It is half a million, not an added half.
     let scale = scan.pick(number.end - 1, |sense| match sense {
         Sense::Multiplier(factor @ 1_000..) | Sense::LastMultiplier(factor) => Some(factor),
         _ => None,
@@ -258,7 +257,7 @@ fn and_a_fraction(scan: &Senses<'_>, number: &mut Number) {
     (number.integer, number.end) = (exact_integer(number.value), end);
 }
 
-/// `.5`, and `,5` where decimals are written so: nothing stands before the point that it could end or part.
+/// `.5`, and `,5` in languages that write decimals so. Nothing may stand before the point that it could end or divide.
 fn bare_decimals(scan: &Senses<'_>, token: usize) -> Option<Number> {
     let is_point = scan.is_symbol(token, ".") || scan.lexicon.comma_decimal && scan.is_symbol(token, ",");
     let is_free = !scan.is_glued(token)
@@ -275,7 +274,7 @@ fn bare_decimals(scan: &Senses<'_>, token: usize) -> Option<Number> {
     Some(Number { integer: None, ..Number::with_value(token, token + 2, value) })
 }
 
-/// "Three quarters", where they are of nothing that follows: "of an hour" is a length, "drei viertel acht" a time.
+/// "Three quarters", if no unit follows: "of an hour" makes it a length, and "drei viertel acht" is a time.
 fn quarters(scan: &Senses<'_>, token: usize) -> Option<Number> {
     let (quarters, end) = scan.pick(token, |sense| match sense {
         Sense::Quarters(quarters) => Some(f64::from(quarters)),
@@ -326,7 +325,7 @@ fn counted(scan: &Senses<'_>, token: usize) -> Option<Number> {
     Some(Number { certainty: Certainty::Clear, ..Number::whole(token, end, count, false) })
 }
 
-/// `1,00,000`: groups of two digits behind the first, and one of three at the end.
+/// `1,00,000`: groups of two digits behind the first group, and one of three at the end.
 fn indian(scan: &Senses<'_>, token: usize) -> Option<Number> {
     const MOST_PAIRS: usize = 6;
     let is_group = |comma: usize, digits: usize| {
@@ -354,7 +353,8 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
     let is_fraction = |at: usize| {
         scan.joins(at, thousands) && scan.kind(at + 1) == Some(TokenKind::Digits) && scan.text(at + 1).len() <= 2
     };
-    // Two digits behind the last comma are no group of thousands: "17,80". In "12,17,80" they are one of several numbers.
+    // Two digits behind the last comma are not a group of thousands: "17,80". In "12,17,80" they are one of several
+    // numbers.
     let are_cents = |at: usize| {
         thousands == ","
             && is_fraction(at)
@@ -362,7 +362,7 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
             && !scan.joins(at + 2, thousands)
             && !(scan.is_glued(token) && token > 0 && scan.text(token - 1) == thousands)
     };
-    // "1.250,50" and "1 250,50" say themselves which is which.
+    // "1.250,50" and "1 250,50" show which mark is the decimal sign.
     let is_foreign = match spaced {
         Some((_, after)) => is_fraction(after),
         None => are_cents(end) || first.len() <= 3 && group(end, decimal).is_some() && is_fraction(end + 2),
@@ -427,7 +427,7 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
     Some(number)
 }
 
-/// Letters are written together with the digits from `token` to `end`: `4b7f`. Of `2h30`, both count.
+/// True if letters are written together with the digits from `token` to `end`: `4b7f`. In `2h30`, both are numbers.
 fn is_of_letters(scan: &Senses<'_>, token: usize, end: usize) -> bool {
     let joins_numbers = |letters: usize| {
         letters > 0
@@ -435,7 +435,7 @@ fn is_of_letters(scan: &Senses<'_>, token: usize, end: usize) -> bool {
             && (scan.is_symbol(letters, "x") || scan.pick(letters, |_| Some(())).is_some())
     };
     let is_word = |at: usize| scan.kind(at) == Some(TokenKind::Word) && scan.text(at).is_ascii();
-    // "Gate x2": twice.
+    // "Gate x2": a multiplication sign.
     let is_times = |at: usize| scan.text(at) == "x" && !scan.is_glued(at);
     let is_joined = scan.is_glued(token) && token > 0 && is_word(token - 1);
     let follows = is_joined && !joins_numbers(token - 1) && !is_times(token - 1);
@@ -446,8 +446,8 @@ fn is_of_letters(scan: &Senses<'_>, token: usize, end: usize) -> bool {
     follows || leads
 }
 
-/// The digits of "1 250": the first group has one to three of them, each other exactly three. A space that does not
-/// break parts groups in every language, a plain one in those that write numbers so. `2 250g` are two numbers.
+/// The digits of "1 250": the first group has one to three of them, each other exactly three. A no-break space
+/// separates groups in every language, a plain one only in languages that write numbers so. `2 250g` are two numbers.
 fn spaced_groups(scan: &Senses<'_>, token: usize) -> Option<(String, usize)> {
     let is_digits = |at: usize| scan.kind(at) == Some(TokenKind::Digits);
     // "1 250,50" is one number everywhere.
@@ -483,7 +483,7 @@ pub(super) fn has_spaced_groups(scan: &Senses<'_>, token: usize) -> bool {
     spaced_groups(scan, token).is_some()
 }
 
-/// True if the digits at `token` go on a chain such as the `3` of `1.2.3`.
+/// True if the digits at `token` continue a chain, as the `3` of `1.2.3`.
 fn is_after_dot(scan: &Senses<'_>, token: usize) -> bool {
     token >= 2
         && scan.joins(token - 1, ".")
@@ -511,7 +511,7 @@ const fn is_hiragana(character: char) -> bool {
 }
 
 impl Senses<'_> {
-    /// A sign of money that stands before its amount.
+    /// A currency sign that stands before its amount.
     fn is_currency(&self, token: usize) -> bool {
         let before = |sense| matches!(sense, Sense::Currency { written, .. } if written.stands_before()).then_some(());
         self.pick(token, before).is_some()
@@ -564,7 +564,7 @@ fn lowered<'s>(scan: &'s Senses<'_>, token: usize, buffer: &'s mut String) -> Op
 fn words(scan: &Senses<'_>, language: &Language, first: usize) -> Option<Number> {
     let english = scan.lexicon.english;
     let first_word = scan.text(first);
-    // One letter is a letter; "ones" and "hundreds of" are no numbers.
+    // A single letter is not a number; nor are "ones" and "hundreds of".
     if first_word.len() == 1 || (english && first_word.ends_with('s')) {
         return None;
     }
@@ -591,7 +591,7 @@ fn words(scan: &Senses<'_>, language: &Language, first: usize) -> Option<Number>
                 let Some(value) = value_of(&built) else { break };
                 best = Some((value, token + 1));
             }
-            // A linking word: it belongs to the number if more of the number follows.
+            // A linking word belongs to the number if more of the number follows.
             Err(Error::Incomplete) if count > 0 => {}
             Err(_) => break,
         }
@@ -643,7 +643,7 @@ fn point(scan: &Senses<'_>, language: &Language, token: usize) -> Option<Number>
         || scan.has(number.end, Sense::Function)
         || scan.has(number.end, Sense::Please)
         || scan.pick(number.end, Sense::unit).is_some();
-    // "Punkt fünf" is five sharp.
+    // "Punkt fünf" is five o'clock sharp.
     let is_own = (sign == ',') == scan.lexicon.comma_decimal;
     (is_own && ends && number.end > token).then_some(number)
 }
@@ -690,7 +690,8 @@ fn decimals(scan: &Senses<'_>, language: &Language, number: &mut Number) {
     }
 }
 
-/// How sure it is that the word "one" is the number: it is before a noun, it isn't in "the white one" or "one of them".
+/// How sure it is that the word "one" is the number: it is before a noun, it is not in "the white one" or "one of
+/// them".
 fn single_one(scan: &Senses<'_>, token: usize) -> Certainty {
     if scan.len() == 1 {
         return Certainty::WrittenOut;
@@ -714,7 +715,7 @@ fn kanji(scan: &Senses<'_>, first: usize) -> Option<Number> {
     let glued = (first..scan.len()).take_while(|token| *token == first || scan.is_glued(*token));
     let numeral = numeral::read(glued.map(|token| scan.text(token))).filter(|numeral| numeral.has_kanji)?;
     let end = first + numeral.pieces;
-    // Within a word (一般, 三菱) a numeral is no number, and 一度 is "for a moment".
+    // Within a word (一般, 三菱) a numeral is not a number, and 一度 means "for a moment".
     let is_once = scan.text(first) == "一" && scan.text(end) == "度";
     let is_measured = scan.pick(end, Sense::unit).is_some();
     let is_counted = is_measured || numeral::is_counter(scan.text(end), scan.text(end + 1));
@@ -725,7 +726,7 @@ fn kanji(scan: &Senses<'_>, first: usize) -> Option<Number> {
     (is_number && stands_free).then(number)
 }
 
-/// "half" alone, which is a number with little confidence, where it is not part of one of `found`.
+/// "half" alone: a number with little confidence, if it is not part of one of `found`.
 pub(super) fn halves(scan: &Senses<'_>, found: &[Found<f64>]) -> Vec<Found<f64>> {
     scan.find(|token| {
         let end = scan.after(token, Sense::Half)?;

@@ -1,4 +1,4 @@
-//! Patterns that an author wrote: regular expressions on the utterance as it came, case and boundaries as written.
+//! Patterns that an author wrote: regular expressions on the utterance as it came, with case and boundaries as written.
 //!
 //! Two things help patterns that were written for other scripts. They see full-width letters and digits in their usual
 //! width. And `\b` also holds where a script without spaces meets letters or digits of another: "番号はAB123456です" has
@@ -15,18 +15,19 @@ use crate::{
     text::{Utterance, is_unspaced},
 };
 
-/// Memory that one compiled program of a pattern, and its cache, may take. A module's checks hold the whole to
+/// Memory that one compiled program of a pattern, and its cache, may take. A module's checks limit the total to
 /// `modules.limits.pattern_bytes`.
 const PROGRAM_BYTES: usize = 2 << 20;
 const CACHE_BYTES: usize = 1 << 20;
-/// How much of an utterance patterns see, in bytes. One search is linear, but finding *all* matches of a pattern that
-/// looks far ahead before it gives up takes the square of this.
+/// How many bytes of an utterance patterns see. One search is linear, but finding *all* matches of a pattern that looks
+/// far ahead before it gives up takes time quadratic in this number.
 const SEARCHED_BYTES: usize = 16 << 10;
 
-/// What patterns look at.
+/// The text that patterns are matched against.
 pub(super) struct Haystack<'u> {
     text: &'u str,
-    /// The text with a break wherever a script without spaces meets another's letters or digits, if it does.
+    /// The text with a break wherever a script without spaces meets letters or digits of another; `None` if it has no
+    /// such place.
     apart: Option<Apart>,
 }
 
@@ -36,7 +37,7 @@ struct Apart {
     breaks: Vec<usize>,
 }
 
-/// Shows nothing and is no letter.
+/// An invisible character that is not a letter.
 const BREAK: char = '\u{200B}';
 
 impl<'u> Haystack<'u> {
@@ -83,9 +84,9 @@ struct Pattern {
     regex: Regex,
     /// The number of its group `value`, if it has one.
     value: Option<usize>,
-    /// It asks where words begin and end.
+    /// It contains an assertion about the borders of words.
     has_bounds: bool,
-    /// What the group `value` matches, without what must stand around it.
+    /// What the group `value` matches, without the required context.
     bare: Option<Regex>,
 }
 
@@ -103,8 +104,8 @@ impl Patterns {
         Ok(Self { patterns: patterns.collect::<Result<_, _>>()? })
     }
 
-    /// What the patterns match, in bytes of the text; a group `value` narrows a match to itself. Empty matches are
-    /// none.
+    /// The matches of the patterns, in bytes of the text; a group `value` narrows a match to itself. Empty matches are
+    /// dropped.
     pub(super) fn matches(&self, haystack: &Haystack<'_>) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         for pattern in &self.patterns {
@@ -117,8 +118,8 @@ impl Patterns {
         found
     }
 
-    /// What has the form of a value outside of what is `matched`, though nothing says that it is one: 30045 of
-    /// `RC(?P<value>\d{5})`. A word without a digit has any form.
+    /// Text outside of `matched` that has the form of a value, without the required context: 30045 of
+    /// `RC(?P<value>\d{5})`. A word without a digit does not count, since words have any form.
     pub(super) fn bare(&self, haystack: &Haystack<'_>, matched: &[Range<usize>]) -> Vec<Range<usize>> {
         if self.patterns.iter().all(|pattern| pattern.bare.is_none()) {
             return Vec::new();
@@ -140,7 +141,7 @@ impl Patterns {
     }
 }
 
-/// What the group `value` of a pattern matches, between the borders of words.
+/// A regex for the group `value` of a pattern alone, between the borders of words.
 fn bare(pattern: &str) -> Option<Regex> {
     let parsed = regex_syntax::parse(pattern).ok()?;
     let own = value_group(&parsed).filter(|own| **own != parsed)?;
@@ -148,7 +149,7 @@ fn bare(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(&form).size_limit(PROGRAM_BYTES).dfa_size_limit(CACHE_BYTES).build().ok()
 }
 
-/// What stands in the group `value`.
+/// The content of the group `value`.
 pub(crate) fn value_group(hir: &Hir) -> Option<&Hir> {
     match hir.kind() {
         HirKind::Capture(capture) if capture.name.as_deref() == Some("value") => Some(&capture.sub),
@@ -177,7 +178,7 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    /// What the patterns match, and what only has the form of a value.
+    /// The matches of the patterns, and the texts that only have the form of a value.
     fn found(pattern: &str, text: &str) -> (Vec<String>, Vec<String>) {
         let patterns =
             Patterns::compile("test", &PatternSpec { patterns: vec![pattern.to_owned()] }).expect("it compiles");
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(found(contract, "extend RC 30045"), (one("30045"), vec![]));
         assert_eq!(found(contract, "extend 3004512"), (vec![], vec![]));
         assert_eq!(found(contract, "30045の予約"), (vec![], one("30045")));
-        // A pattern that is nothing but its value has no other form, and words have any.
+        // A pattern that is only its value has no other form, and words do not count.
         assert_eq!(found(r"\d{5}", "extend 30045"), (one("30045"), vec![]));
         assert_eq!(found(r"name is (?P<value>\w+)", "call Ann"), (vec![], vec![]));
     }

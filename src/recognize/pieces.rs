@@ -1,5 +1,5 @@
-//! Texts cut into *pieces*, by which the expressions of lists are compared: words of letters and digits, single
-//! characters of scripts without spaces (and Korean, whose particles are glued on), and single symbols.
+//! Texts cut into *pieces*, the units in which list expressions are compared: words of letters and digits, single
+//! characters of scripts without spaces (and of Korean, whose particles are glued on), and single symbols.
 //!
 //! Spaces, hyphens, underscores, apostrophes and dots only separate pieces, so that "New-York", "new  york" and "New
 //! York" are one.
@@ -18,7 +18,7 @@ pub(super) struct Piece<'t> {
     pub(super) start: usize,
     /// True for words of scripts with spaces.
     pub(super) is_word: bool,
-    /// The "s" of "what's": the beginning of no expression.
+    /// The "s" of "what's": no expression begins with it.
     pub(super) is_clitic: bool,
 }
 

@@ -1,4 +1,4 @@
-//! From where dates and times are reckoned, and what a slot wants where words leave room.
+//! The day from which dates and times are computed, and what a slot wants where words are ambiguous.
 
 use jiff::{
     ToSpan as _, Zoned,
@@ -10,7 +10,7 @@ use crate::module::{
     settings::{Direction, PartOfDay},
 };
 
-/// Years to search for a leap day.
+/// How many years are searched for a leap day.
 const YEARS: i64 = 8;
 
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ impl<'n> Reckoning<'n> {
         Self { reading: SlotReading { direction: Direction::Future, ..self.reading }, ..self }
     }
 
-    /// The same, reckoned from another day.
+    /// The same, computed from another day.
     pub(super) const fn from(self, today: Date) -> Self {
         Self { today, ..self }
     }
@@ -89,7 +89,7 @@ impl<'n> Reckoning<'n> {
         self.directed(ahead, behind)
     }
 
-    /// A day of the month that is this day of the week, in one of so many months.
+    /// A day of the month that is also this day of the week, in one of the next `months` months.
     pub(super) fn monthly_on(&self, day: i64, weekday: Weekday, months: i64) -> Option<Dates> {
         let first = self.today.first_of_month();
         let of_month = |months: i64| {

@@ -1,4 +1,4 @@
-//! What every built-in grammar reads: the utterance's [`Senses`] with its numbers.
+//! The input of every built-in grammar: the utterance's [`Senses`] with its numbers.
 //!
 //! Made once a turn and shared by all built-ins. Grammars look a bounded number of tokens ahead, so that reading an
 //! utterance takes linear time.
@@ -18,7 +18,7 @@ pub(super) struct Scan<'a> {
     senses: Senses<'a>,
     /// The number that begins at each token; the numbers do not overlap.
     pub(super) numbers: Vec<Option<Number>>,
-    /// The part of the day that the whole utterance is about ("dinner", "wake me"), if it is about one.
+    /// The part of the day that the whole utterance is about ("dinner", "wake me"), if there is one.
     pub(super) about: Option<Part>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// The part of the day that all words suggest which suggest one.
+/// The part of the day that words suggest, if they all agree.
 fn part_of_all(senses: &Senses<'_>) -> Option<Part> {
     let suggested = senses.find(|token| {
         let (part, end) = senses.pick(token, |sense| match sense {

@@ -1,4 +1,4 @@
-//! The utterance cut into tokens with what the [`Lexicon`] knows of each.
+//! The utterance cut into tokens, with the meanings that the [`Lexicon`] knows for each.
 
 use std::ops::Range;
 
@@ -15,12 +15,13 @@ use crate::text::{
 /// A reading of a run of tokens.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found<T> {
-    /// Index of its first token; may lie after the token at which reading began ("at" of "at 5" is not part of it).
+    /// Index of its first token; this may be later than the token at which reading began ("at" of "at 5" is not part of
+    /// it).
     pub(super) start: usize,
     /// Index after its last token.
     pub(super) end: usize,
     pub(super) value: T,
-    /// What the words may mean as well.
+    /// The other value that the words may mean.
     pub(super) other: Option<T>,
     pub(super) certainty: Certainty,
 }
@@ -41,7 +42,7 @@ pub(super) struct Senses<'a> {
     pub(super) utterance: &'a Utterance,
     pub(super) lexicon: &'a Lexicon,
     pub(super) tokens: Vec<Token>,
-    /// What the words at each token may mean, with the token after them.
+    /// The possible meanings of the words at each token, with the token after them.
     senses: Vec<(u32, Sense)>,
     /// For each token, where its senses begin in `senses`; one more for the end.
     senses_of: Vec<u32>,
@@ -99,7 +100,7 @@ impl<'a> Senses<'a> {
         self.tokens.get(token).is_some_and(|token| token.glued)
     }
 
-    /// What was written between this token and the one before it.
+    /// The text between this token and the one before it.
     pub(super) fn gap(&self, token: usize) -> &'a str {
         let before = token.checked_sub(1).and_then(|before| self.tokens.get(before));
         let (Some(before), Some(own)) = (before, self.tokens.get(token)) else { return "" };
@@ -112,7 +113,7 @@ impl<'a> Senses<'a> {
         self.is_symbol(token, symbol) && self.is_glued(token) && self.is_glued(token + 1)
     }
 
-    /// The longest reading at `token` that `pick` takes, and the token after it.
+    /// The longest reading at `token` that `pick` accepts, and the token after it.
     pub(super) fn pick<T>(&self, token: usize, pick: impl Fn(Sense) -> Option<T>) -> Option<(T, usize)> {
         let (from, to) = (*self.senses_of.get(token)?, *self.senses_of.get(token + 1)?);
         let mut best: Option<(T, usize)> = None;
@@ -140,12 +141,12 @@ impl<'a> Senses<'a> {
         self.after(token, sense).is_some()
     }
 
-    /// True if any word means something that `test` takes.
+    /// True if any word has a meaning that `test` accepts.
     pub(super) fn mentions(&self, test: impl Fn(Sense) -> bool) -> bool {
         self.senses.iter().any(|&(_, sense)| test(sense))
     }
 
-    /// The digits of a token, at most `most` of them.
+    /// The digits of a token, if there are at most `most` of them.
     pub(super) fn digits(&self, token: usize, most: usize) -> Option<i32> {
         let text = self.text(token);
         (self.kind(token) == Some(TokenKind::Digits) && text.len() <= most.min(9)).then(|| text.parse().ok()).flatten()
@@ -157,7 +158,7 @@ impl<'a> Senses<'a> {
         whole_span(self.utterance, &(first.bytes.start..last.bytes.end))
     }
 
-    /// What was written from `token` up to the next space, at most `most` bytes, without closing punctuation.
+    /// The text from `token` to the next space, at most `most` bytes, without closing punctuation.
     pub(super) fn chunk(&self, token: usize, most: usize) -> Option<(&'a str, Range<usize>)> {
         let mut end = token + 1;
         let begin = self.tokens.get(token)?.bytes.start;
@@ -170,7 +171,7 @@ impl<'a> Senses<'a> {
         Some((self.utterance.slice(self.span(token, end)?), token..end))
     }
 
-    /// Every reading that `read` finds, leftmost first, none overlapping another.
+    /// Every reading that `read` finds, leftmost first, without overlaps.
     pub(super) fn find<T>(&self, read: impl Fn(usize) -> Option<Found<T>>) -> Vec<Found<T>> {
         let mut found = Vec::new();
         let mut token = 0;
@@ -187,7 +188,7 @@ impl<'a> Senses<'a> {
     }
 }
 
-/// True if a word of katakana goes on before or behind these tokens: ドル of ドルフィン.
+/// True if the katakana word of these tokens goes on before or behind them: ドル of ドルフィン.
 fn cuts_katakana(folded: &str, tokens: &[Token], start: usize, end: usize) -> bool {
     let is = |token: &Token| folded[token.bytes.clone()].chars().next().is_some_and(is_katakana);
     let goes_on =

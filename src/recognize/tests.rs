@@ -58,7 +58,7 @@ fn found(recognizers: &Recognizers, text: &str) -> Vec<(String, Value, f32)> {
     mentions.into_iter().map(|mention| (mention.text, mention.value, mention.score)).collect()
 }
 
-/// Each line: an utterance, and the texts and values that are found, weak readings (below `least`) left out.
+/// Each case is an utterance with the texts and values that are found; weak readings (below `least`) are left out.
 fn check(builtin: Builtin, language: &str, least: f32, cases: &[(&str, &[(&str, Value)])]) {
     let recognizers = only(builtin, language);
     let mut wrong = String::new();
@@ -792,7 +792,7 @@ fn a_list_of_a_hundred_thousand() {
     assert_eq!(got[1].1, json!("product 5 39595"));
 }
 
-/// Every mention slices to its text, and those of one recognizer do not overlap.
+/// Checks that every mention slices to its text, and that those of one recognizer do not overlap.
 fn assert_sound(recognizers: &Recognizers, text: &str) -> Result<(), TestCaseError> {
     let utterance = Utterance::new(text);
     let mentions = recognizers.recognize(&utterance, &context());
@@ -980,7 +980,7 @@ proptest! {
         prop_assert_eq!(got, [(date.to_string(), json!(date.to_string()), 1.0)]);
     }
 
-    /// The list matcher against the slow and obvious: every run of words, compared with every expression.
+    /// Compares the list matcher with a slow and obvious one: every run of words against every expression.
     #[test]
     fn lists_agree_with_brute_force(
         expressions in prop::collection::hash_set("[ab]( [abc]){0,2}", 1..8),

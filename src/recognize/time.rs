@@ -1,15 +1,16 @@
 //! Times of day: "3pm", `15:30`, "half past three", "quarter to five", "8 o'clock", "noon", "午後3時半".
 //!
 //! Policy for an hour without am or pm:
-//! - A part of the day nearby decides: "8 in the evening", "tomorrow morning at 9", "tonight at 8".
-//! - Hours from 13 on, 0, and hours with a leading zero (`07:30`) are of the 24-hour clock; 12 is noon. So is an hour
-//!   with minutes in digits or with its "o'clock", in languages that count that way (all but English).
-//! - Else what the utterance is about decides ("dinner", "wake me"), then the slot (`part_of_day`).
-//! - Else the hour may be of either half: the likelier is the value (1 to 6 the afternoon, 7 to 11 the morning; the
-//!   hour as it was said in languages that count to 24), with the other one beside it, for the person to be asked.
+//! - A part of the day that is said nearby decides: "8 in the evening", "tomorrow morning at 9", "tonight at 8".
+//! - Hours from 13 on, 0, and hours with a leading zero (`07:30`) are on the 24-hour clock; 12 is noon. So is an hour
+//!   with minutes in digits or with a word like "o'clock", in languages that count that way (all except English).
+//! - Else the subject of the utterance decides ("dinner", "wake me"), then the slot (`part_of_day`).
+//! - Else the hour may be in either half of the day. The likelier one is the value: 1 to 6 in the afternoon, 7 to 11 in
+//!   the morning, or the hour as it was said in languages that count to 24. The other one is kept beside it, and the
+//!   person is asked.
 //!
-//! An hour alone is a time only behind "at" ("at 5"), with a still lower score, and the lowest behind "by" or "around",
-//! or where nothing else is said.
+//! An hour alone is a time only behind "at" ("at 5"), with a still lower score. The score is lowest behind "by" or
+//! "around", or if nothing else is said.
 
 use jiff::civil::Time;
 
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::{module::settings::PartOfDay, text::tokens::TokenKind};
 
-/// "Am" or "pm" is left out where it matters.
+/// "Am" or "pm" is missing but would matter.
 const HALF_OF_DAY_GUESSED: Certainty = Certainty::Usual;
 /// An hour in words with its minutes: "three thirty", "ten to six".
 const IN_WORDS: Certainty = Certainty::Likely;
@@ -31,7 +32,7 @@ const HOUR_ALONE: Certainty = Certainty::Guessed;
 /// An hour alone before another word.
 const HOUR_AND_MORE: Certainty = Certainty::Doubtful;
 
-/// The half of the day in which an hour lies, if anything says so.
+/// The half of the day of an hour, as far as it is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Half {
     Meridiem(bool),
@@ -52,7 +53,7 @@ fn part_around(scan: &Scan<'_>, token: usize, end: usize) -> Option<Part> {
     if let Some((part, _)) = part_at(scan, end) {
         return Some(part);
     }
-    // "tomorrow morning at 9": look back over the preposition, at phrases that end just there.
+    // "tomorrow morning at 9": look back over the preposition, at phrases that end right before it.
     let mut until = token;
     for _ in 0..2 {
         for start in until.saturating_sub(3)..until {
@@ -62,7 +63,7 @@ fn part_around(scan: &Scan<'_>, token: usize, end: usize) -> Option<Part> {
                 return Some(part);
             }
         }
-        // "por la tarde a las siete": a preposition may be of several words.
+        // "por la tarde a las siete": a preposition may have several words.
         let before = (until.saturating_sub(3)..until).find(|from| {
             let is_comma = from + 1 == until && scan.is_symbol(*from, ",");
             is_comma || preposition(scan, *from).is_some_and(|(_, end)| end == until)
@@ -72,21 +73,21 @@ fn part_around(scan: &Scan<'_>, token: usize, end: usize) -> Option<Part> {
     None
 }
 
-/// How an hour was written, which says whether it can be of the 24-hour clock.
+/// How an hour is written, which decides whether it can be on the 24-hour clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// `07:30`: of the 24-hour clock everywhere.
+    /// `07:30`: on the 24-hour clock everywhere.
     LeadingZero,
-    /// `7:30`, "7 Uhr": of the 24-hour clock where hours are counted so.
+    /// `7:30`, "7 Uhr": on the 24-hour clock in languages that count hours so.
     Full,
-    /// "at 7", "half past seven": as people talk.
+    /// "at 7", "half past seven": as in speech.
     Spoken,
 }
 
 /// An hour of the 24-hour clock.
 struct Hour {
     hour: i32,
-    /// The same hour of the other half of the day, where that may be meant as well.
+    /// The same hour in the other half of the day, if that may be meant as well.
     other: Option<i32>,
     certainty: Certainty,
 }
@@ -155,12 +156,13 @@ fn half_at(scan: &Scan<'_>, token: usize) -> Option<(Half, usize)> {
         Sense::Part(part) => Some(part),
         _ => None,
     })?;
-    // "in the morning" is part of the time, and so is a bare "abends"; before another word, "morning" belongs to that.
+    // "in the morning" is part of the time, and so is a bare "abends"; before another word, "morning" belongs to that
+    // word.
     let stands_alone = end >= scan.len() || ends_clause(scan, end) || scan.has(end, Sense::Function);
     (end > token + 1 || stands_alone).then_some((Half::Part(part), end))
 }
 
-/// An hour in digits or words, before anything is known of its half of the day.
+/// An hour in digits or words, before its half of the day is known.
 fn hour_at(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
     if scan.kind(token) == Some(TokenKind::Digits) {
         let hour = scan.digits(token, 2).filter(|hour| *hour <= 24)?;
@@ -178,7 +180,7 @@ fn time(hour: i32, minute: i32, second: i32) -> Option<Time> {
     Time::new(i8::try_from(hour).ok()?, i8::try_from(minute).ok()?, i8::try_from(second).ok()?, 0).ok()
 }
 
-/// Moves an hour and minutes to a found time: the half of the day behind or around it decides the rest.
+/// Makes a time of an hour and minutes: the half of the day behind or around it decides the rest.
 fn finish(
     scan: &Scan<'_>,
     (start, end): (usize, usize),
@@ -197,7 +199,7 @@ fn finish(
     Some(Found::new(start, end, at(hour.hour)?, certainty).or(hour.other.and_then(at)))
 }
 
-/// The half of the day that an answer names: true for the later one. `None` if it names none or both.
+/// The half of the day in an answer: true for the later one. `None` if it names none or both.
 pub(super) fn half_of_day(scan: &Scan<'_>) -> Option<bool> {
     let halves = scan.find(|token| {
         let (is_late, end) = scan.pick(token, |sense| match sense {
@@ -252,7 +254,7 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
         _ => None,
     });
     let (hour, end) = clock.or_else(|| hour_at(scan, after))?;
-    // "five to ten" may be a range, "2 to 3" surely is.
+    // "five to ten" may be a range, and "2 to 3" certainly is.
     let sure = fraction.is_some() || (minutes % 5 == 0 && minutes > 4 && (1..=12).contains(&hour));
     if !sure && scan.numbers.get(token)?.as_ref().is_some_and(|number| number.digits) {
         return None;
@@ -266,7 +268,7 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     if is_past { Some(found) } else { earlier(&found, minutes) }
 }
 
-/// "Halb drei", "fünf nach halb drei": minutes of the hour before the one that stands at `after`.
+/// "Halb drei", "fünf nach halb drei": minutes in the hour before the one at `after`.
 fn into_hour(
     scan: &Scan<'_>,
     (token, after): (usize, usize),
@@ -278,7 +280,7 @@ fn into_hour(
     finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, Certainty::WrittenOut, reckoning)
 }
 
-/// "Viertel acht", "drei viertel acht", as much of Germany says, with nothing behind it that could be counted.
+/// "Viertel acht", "drei viertel acht", as said in much of Germany, if nothing follows that could be counted.
 fn quarters_into(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     let (quarters, after) = scan.pick(token, |sense| match sense {
         Sense::QuartersInto(quarters) => Some(i32::from(quarters)),
@@ -288,13 +290,13 @@ fn quarters_into(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Op
     ends_time(scan, end).then(|| into_hour(scan, (token, after), 15 * quarters, reckoning)).flatten()
 }
 
-/// True where nothing follows that the number before it could count.
+/// True if nothing follows that the number could count.
 fn ends_time(scan: &Scan<'_>, end: usize) -> bool {
     let has_half = || half_at(scan, end).is_some() || part_at(scan, end).is_some();
     end >= scan.len() || ends_clause(scan, end) || has_half() || scan.has(end, Sense::Function)
 }
 
-/// So many minutes before the hour. Twelve is noon, so a quarter to one is 12:45.
+/// The time that is this many minutes before the hour. Twelve is noon, so a quarter to one is 12:45.
 fn earlier(found: &Found<Time>, minutes: i32) -> Option<Found<Time>> {
     let before = |hour: Time| {
         let minutes = (i32::from(hour.hour()) * 60 + 1_440 - minutes) % 1_440;
@@ -303,22 +305,22 @@ fn earlier(found: &Found<Time>, minutes: i32) -> Option<Found<Time>> {
     Some(Found::new(found.start, found.end, before(found.value)?, found.certainty).or(found.other.and_then(before)))
 }
 
-/// "Menos cuarto", "moins dix", "y veinte": the minutes that are taken from the hour before, or added to it, with
-/// nothing behind them that they could count.
+/// "Menos cuarto", "moins dix", "y veinte": the minutes that are subtracted from the hour before them, or added to it,
+/// if nothing follows that they could count.
 fn minutes_beside(scan: &Scan<'_>, token: usize, how: Sense) -> Option<(i32, usize)> {
     let after = scan.after(token, how).filter(|_| !scan.lexicon.english)?;
     let at = scan.skip(scan.skip(after, Sense::The), Sense::A);
     if let Some(after) = scan.after(at, Sense::Quarter) {
         return Some((15, after));
     }
-    // "Moins dix" is a number by itself, too.
+    // "Moins dix" is also read as a number by itself.
     let number = scan.numbers.get(at)?.as_ref().filter(|number| !number.code && !number.ordinal)?;
     let minutes = number.integer.and_then(|minutes| i32::try_from(minutes.abs()).ok())?;
     let end = scan.skip(number.end, Sense::Unit(Unit::Minute));
     ((1..60).contains(&minutes) && ends_time(scan, end)).then_some((minutes, end))
 }
 
-/// "half eight": half past it, as the British say.
+/// "half eight": half past eight in British English.
 fn half_hour(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     let after = scan.after(token, Sense::Half).filter(|_| scan.lexicon.english)?;
     let (hour, end) = hour_at(scan, after).filter(|(hour, _)| (1..=12).contains(hour))?;
@@ -377,7 +379,8 @@ fn beside_clock(scan: &Scan<'_>, (token, end): (usize, usize), hour: i32) -> Opt
     }
 }
 
-/// "at", "around": how sure an hour alone behind it is at most, and the token after it.
+/// The preposition at `token` ("at", "around"): the highest certainty of an hour alone behind it, and the token after
+/// it.
 fn preposition(scan: &Scan<'_>, token: usize) -> Option<(Certainty, usize)> {
     scan.pick(token, |sense| match sense {
         Sense::At => Some(HOUR_ALONE),
@@ -386,7 +389,7 @@ fn preposition(scan: &Scan<'_>, token: usize) -> Option<(Certainty, usize)> {
     })
 }
 
-/// `7:30`, `7.30`, `19h`, `7 h 30`: an hour in digits with what makes it a time.
+/// `7:30`, `7.30`, `19h`, `7 h 30`: an hour in digits with a mark that makes it a time.
 fn written(
     scan: &Scan<'_>,
     token: usize,
@@ -430,7 +433,7 @@ fn written(
                 .and_then(|_| finish(scan, (token, after), (hour, minute, 0), style, HOUR_ALONE, reckoning)),
         );
     }
-    // "19h", "14 h": an hour of the afternoon cannot be a length that people say; less is one only behind "at".
+    // "19h", "14 h": such a large number of hours is not a length. A smaller one is a time only behind "at".
     let is_hour = |sense| matches!(sense, Sense::GluedUnit(Unit::Hour)).then_some(());
     if let Some(((), after)) = scan.pick(end, is_hour)
         && (alone.is_some() || (13..24).contains(&hour))
@@ -447,8 +450,8 @@ fn written(
     None
 }
 
-/// The `30` of `19h30` and `19 h 30`. What stands apart and counts something else is none of them: "à 19 h 12
-/// personnes".
+/// The `30` of `19h30` and `19 h 30`. A separate number that counts something else does not belong to the time: "à 19 h
+/// 12 personnes".
 fn minutes_behind(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
     let minute = two_digits(scan, token)?;
     let end = token + 1;
@@ -459,9 +462,9 @@ fn minutes_behind(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
     (stands_alone && !goes_on).then_some((minute, end))
 }
 
-/// An hour with something that makes it a time; or the hour alone, as sure as it is behind "at".
+/// An hour with a word or mark that makes it a time; or the hour alone, with the certainty that the preposition gives.
 fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
-    // `2026-03-04` and `10.0.0.1` begin with no hour.
+    // `2026-03-04` and `10.0.0.1` do not begin with an hour.
     if token > 0
         && scan.is_glued(token)
         && matches!(scan.text(token - 1), ":" | "." | "-" | "/" | "," | "$" | "€" | "£")
@@ -474,7 +477,7 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: 
     let (hour, end) = hour_at(scan, token)?;
     let said = scan.skip(end, Sense::OClock);
     if let Some((minutes, after)) = minutes_beside(scan, said, Sense::Minus) {
-        // "Huit heures moins le quart" is no hour of a timetable, nor is "et quart".
+        // "Huit heures moins le quart" is not on the 24-hour clock, nor is "et quart".
         let spoken = (hour, minutes, 0);
         let after = finish(scan, (token, after), spoken, Style::Spoken, Certainty::WrittenOut, reckoning)?;
         return earlier(&after, minutes);
@@ -546,7 +549,7 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: 
     (!is_quantity(scan, end) && !weak).then(|| found(end, 0, style, certainty)).flatten()
 }
 
-/// The minutes behind an hour with its word: "8 Uhr 15", 3時30分, "huit heures vingt".
+/// The minutes behind an hour with a word like "Uhr": "8 Uhr 15", 3時30分, "huit heures vingt".
 fn minutes_of_hour(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
     if let Some(minute) = scan.digits(token, 2).filter(|minute| *minute < 60) {
         return Some((minute, scan.skip(token + 1, Sense::Unit(Unit::Minute))));
@@ -557,7 +560,7 @@ fn minutes_of_hour(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
     (behind > end || ends_time(scan, end)).then_some((minutes, behind))
 }
 
-/// True if what stands at `token` makes the number before it an amount of something.
+/// True if the words at `token` make the number before them an amount of something.
 fn is_quantity(scan: &Scan<'_>, token: usize) -> bool {
     let is_amount = |sense| {
         matches!(
@@ -585,7 +588,7 @@ pub(super) fn times(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Tim
     if found.is_empty() { all_of_it(scan, reckoning).into_iter().collect() } else { found }
 }
 
-/// "11", "10.15", where nothing else is said: somebody may have asked for the time.
+/// "11", "10.15" as the whole utterance: it may answer a question for the time.
 fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     let found = clock_at(scan, 0, Some(HOUR_AND_MORE), reckoning)?;
     let is_all = found.end >= scan.len() || ends_clause(scan, found.end) && found.end + 1 == scan.len();

@@ -1,13 +1,13 @@
-//! What stands unread beside a value: words of its own kind that no reading has in it.
+//! Unread words beside a value: they belong to the same kind of value, but no reading contains them.
 //!
-//! "Friday 32", "5 and seven eighths", "-3/" hold more than the part of them that can be read. A value is taken for all of
-//! what was said only where nothing of its kind stands beside it: directly, or over a word or a sign that links the two
-//! ("and", "of", a hyphen, a slash, a point). One mechanism for all built-ins and languages: the kinds differ in what is
-//! their own, the languages in the words of their packs.
+//! "Friday 32", "5 and seven eighths", "-3/" contain more than can be read. A value is taken for everything that was
+//! said only if no word of its kind stands beside it: directly, or linked by a word or a sign ("and", "of", a hyphen, a
+//! slash, a point). There is one mechanism for all built-ins and languages. Each kind has its own parts, and each
+//! language the words of its pack.
 //!
-//! What another reading has is no part of this value: no hour in "Friday 3pm" of a date, no day in it of a time. Nor is a
-//! number that counts what stands behind it ("Friday 2 tickets"). Whether another slot takes what is left beside a
-//! value is known where slots are filled, and left to that.
+//! Words of another reading are not unread words of this value: the hour in "Friday 3pm" for a date, and the day for a
+//! time. Nor is a number that counts the thing behind it ("Friday 2 tickets"). Whether another slot takes the words
+//! beside a value is only known when slots are filled, and is decided there.
 
 use std::{cell::OnceCell, ops::Range};
 
@@ -30,22 +30,22 @@ use crate::{
     text::{Span, numeral, tokens::TokenKind},
 };
 
-/// Words and signs that may link a value to what stands beside it, at most: "and a half".
+/// The most words and signs that may link a value to the words beside it: "and a half".
 const LINKS: usize = 2;
-/// Tokens of the longest phrase that is looked for before a value.
+/// The most tokens of a phrase that is looked for before a value.
 const LONGEST: usize = 4;
-/// Units that are counted in calendars.
+/// The shortest unit that is counted in calendars.
 const SHORTEST_OF_CALENDAR: Unit = Unit::Day;
 
-/// Words of a value's own kind that stand beside it and were not read.
+/// Words beside a value that belong to the same kind of value but were not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Unread {
     pub span: Span,
-    /// It is a unit, which a function may name itself: "days" of "in 3 days".
+    /// It is a unit that a function may also name itself: "days" of "in 3 days".
     pub is_unit: bool,
 }
 
-/// What a value is, by what would be a part of it.
+/// The kind of a value, by the parts that it may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Day,
@@ -81,11 +81,11 @@ impl Kind {
     }
 }
 
-/// What words say that may be a part of a value.
+/// The meaning of words that may be a part of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Part {
     Number,
-    /// A number that says how many of something there are.
+    /// A number that counts the thing behind it.
     Count,
     Fraction,
     /// "million", "dozen".
@@ -111,7 +111,7 @@ enum Part {
     OtherAmount,
 }
 
-/// A value of which it is asked what stands beside it.
+/// A value whose unread words are looked for.
 pub(super) struct Value<'v> {
     pub(super) builtin: Builtin,
     pub(super) tokens: Range<usize>,
@@ -126,14 +126,14 @@ impl Value<'_> {
     }
 }
 
-/// What each reading of an utterance leaves beside it.
+/// The readings of an utterance, and the words that they leave unread.
 pub(super) struct Borders<'s> {
     scan: &'s Scan<'s>,
     now: &'s Zoned,
     readings: OnceCell<Readings>,
 }
 
-/// For each token, the reading of a kind that has it.
+/// For each token, the reading of each kind that contains it.
 #[derive(Debug)]
 struct Readings {
     days: Owners,
@@ -142,7 +142,7 @@ struct Readings {
     amounts: Owners,
 }
 
-/// Of each token, the tokens of the reading that has it.
+/// For each token, the tokens of the reading that contains it.
 #[derive(Debug)]
 struct Owners(Vec<Option<(usize, usize)>>);
 
@@ -155,7 +155,7 @@ impl Owners {
         Self(owners)
     }
 
-    /// True if a reading has the token, and none of `value`.
+    /// True if a reading contains the token but none of `value`.
     fn has_beside(&self, token: usize, value: &Range<usize>) -> bool {
         let own = self.0.get(token).copied().flatten();
         own.is_some_and(|(start, end)| end <= value.start || value.end <= start)
@@ -183,7 +183,7 @@ impl<'s> Borders<'s> {
         })
     }
 
-    /// What stands unread before and behind a value.
+    /// The unread words before and behind a value.
     pub(super) fn unread(&self, value: &Value<'_>) -> Vec<Unread> {
         let Some(kind) = Kind::of(value.builtin).filter(|_| !value.tokens.is_empty()) else { return Vec::new() };
         let around = [
@@ -200,7 +200,7 @@ impl<'s> Borders<'s> {
         Some(Unread { span: self.scan.span(tokens.start, tokens.end)?, is_unit })
     }
 
-    /// What stands right before the value, or over words and signs that link it to the value.
+    /// The words right before the value, or linked to it by words and signs.
     fn before(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
         let start = value.tokens.start;
         if kind.is_amount() && self.is_sign_before(start) {
@@ -223,7 +223,7 @@ impl<'s> Borders<'s> {
         None
     }
 
-    /// What stands right behind the value, or over words and signs that link it to the value.
+    /// The words right behind the value, or linked to it by words and signs.
     fn behind(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
         let end = value.tokens.end;
         if let Some(tokens) = self.letters_behind(kind, end).or_else(|| self.sign_behind(kind, end)) {
@@ -243,7 +243,8 @@ impl<'s> Borders<'s> {
         None
     }
 
-    /// A day that is said elsewhere, where a moment has none of its own: no noon of today in "Friday, if you can, at noon".
+    /// A day elsewhere in the utterance, for a moment without its own day: "Friday, if you can, at noon" does not mean
+    /// noon today.
     fn day_elsewhere(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
         if kind != Kind::Moment || self.readings().days.has_any_of(&value.tokens) {
             return None;
@@ -255,7 +256,8 @@ impl<'s> Borders<'s> {
         Some((None, *start..*end))
     }
 
-    /// The day of the week with which a value begins and that it is not: "Friday, December 8", which is a Tuesday.
+    /// The day of the week at the beginning of a value that does not agree with it: "Friday, December 8", which is a
+    /// Tuesday.
     fn other_weekday(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
         let which = |sense| {
             matches!(
@@ -273,7 +275,7 @@ impl<'s> Borders<'s> {
         (kind.has_day() && value.date().is_some() && !is_weekday(value, day)).then_some((None, start..end))
     }
 
-    /// True of a word that says which day is meant, whatever else is said.
+    /// True of a word that names a day by itself.
     fn names_day(&self, token: usize) -> bool {
         let names = |sense| {
             matches!(
@@ -289,10 +291,10 @@ impl<'s> Borders<'s> {
         self.scan.pick(token, names).is_some() || self.scan.kind(token) == Some(TokenKind::Digits)
     }
 
-    /// What may be a part of a value, beginning with the token.
+    /// The part of a value that may begin with the token.
     fn part_at(&self, token: usize) -> Option<(Part, Range<usize>)> {
         let scan = self.scan;
-        // An article is no number by itself, nor is what is written like one: the "ein" of "lagert ... ein".
+        // An article is not a number by itself, nor is a word that looks like one: the "ein" of "lagert ... ein".
         let is_article = |end: usize| end == token + 1 && self.is_article(token);
         if let Some(number) = scan.numbers.get(token)?.as_ref().filter(|number| !is_article(number.end)) {
             let part = if self.counts(number.end) { Part::Count } else { Part::Number };
@@ -327,7 +329,7 @@ impl<'s> Borders<'s> {
         Some((part, token..end))
     }
 
-    /// True where what stands behind a number is what it counts: "2 tickets", 2枚.
+    /// True if a number counts the word behind it: "2 tickets", 2枚.
     fn counts(&self, end: usize) -> bool {
         const OF_TIME: [&str; 8] = ["年", "月", "日", "時", "分", "秒", "円", "週"];
         let scan = self.scan;
@@ -372,7 +374,7 @@ impl<'s> Borders<'s> {
     fn is_own_before(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
         match part {
             Part::Number if kind.has_day() && linked.is_none() => !self.is_relative_day(value.tokens.start),
-            // "Ten to fifteen minutes": the unit is of both.
+            // "Ten to fifteen minutes": the unit applies to both numbers.
             Part::Number if linked == Some(Link::To) => self.goes_up_to(kind, value, true),
             Part::Number => true,
             Part::Minus => kind.is_amount() && linked.is_none(),
@@ -408,7 +410,7 @@ impl<'s> Borders<'s> {
                 Kind::Day | Kind::Moment => unit >= SHORTEST_OF_CALENDAR && linked.is_none(),
                 Kind::Hour => linked.is_none(),
                 Kind::Length => true,
-                // What a slot counts in is converted.
+                // If the slot has a unit, the number was converted to it.
                 Kind::Number => value.reading.unit.is_none() && is_direct(linked),
                 Kind::Money | Kind::Percent => false,
             },
@@ -421,8 +423,9 @@ impl<'s> Borders<'s> {
         }
     }
 
-    /// "Ten to fifteen minutes", "May 5 to 9": of one unit or month. No day is said on the other side ("from Friday to 9
-    /// May"), and a number before a day begins a range ("from 5 to 9 May", not "order 5 to 9 May").
+    /// "Ten to fifteen minutes", "May 5 to 9": both numbers have one unit or month. The other side must not be a day
+    /// ("from Friday to 9 May"), and a number before a day must begin a range ("from 5 to 9 May", not "order 5 to 9
+    /// May").
     fn goes_up_to(&self, kind: Kind, value: &Value<'_>, is_last: bool) -> bool {
         let is_day = |token: usize| self.readings().days.has_beside(token, &value.tokens);
         let begins = |token: usize| {
@@ -438,7 +441,7 @@ impl<'s> Borders<'s> {
         }
     }
 
-    /// "5 July next year": the period of a day, but for what says what it is anyway.
+    /// "5 July next year": the period of a day, unless it only repeats what the day means anyway.
     fn is_period_behind(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
         let Some((_, tokens)) = self.part_at(value.tokens.end) else { return false };
         let is_period = |sense| matches!(sense, Sense::Unit(Unit::Week | Unit::Month | Unit::Year)).then_some(());
@@ -451,13 +454,13 @@ impl<'s> Borders<'s> {
         kind.has_day() && linked.is_none() && (has_period || is_behind_noun)
     }
 
-    /// "Tomorrow", "today": a number before it is no part of it.
+    /// "Tomorrow", "today": a number before such a day is not part of it.
     fn is_relative_day(&self, token: usize) -> bool {
         let is = |sense| matches!(sense, Sense::Day(_) | Sense::Tonight | Sense::Weekend | Sense::This).then_some(());
         self.scan.pick(token, is).is_some()
     }
 
-    /// True if a reading of another kind has these tokens.
+    /// True if a reading of another kind contains these tokens.
     fn is_of_another(&self, kind: Kind, tokens: &Range<usize>, value: &Range<usize>) -> bool {
         let readings = self.readings();
         let has = |owners: &Owners| owners.has_beside(tokens.start, value) || owners.has_beside(tokens.end - 1, value);
@@ -473,7 +476,7 @@ impl<'s> Borders<'s> {
         }
     }
 
-    /// A sign that changes the number behind it, and is no part of what stands before it: the point of `.5`.
+    /// A sign that changes the number behind it and does not belong to the text before it: the point of `.5`.
     fn is_sign_before(&self, start: usize) -> bool {
         let scan = self.scan;
         if start == 0 {
@@ -494,8 +497,8 @@ impl<'s> Borders<'s> {
         language.is_some_and(|language| language.check_decimal_separator(self.scan.text(token)).is_some())
     }
 
-    /// A sign that is written behind a number and to nothing else, and a comma that parts no thousands: `9-`, `1,5` in
-    /// English.
+    /// A sign that is attached only to the number before it, and a comma that does not separate thousands: `9-`, `1,5`
+    /// in English.
     fn sign_behind(&self, kind: Kind, end: usize) -> Option<Range<usize>> {
         let scan = self.scan;
         let is_number = kind == Kind::Number && end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
@@ -506,7 +509,7 @@ impl<'s> Borders<'s> {
         (is_free || is_comma).then_some(end..end + 1 + usize::from(is_comma))
     }
 
-    /// Letters that are written to a number: `10W`.
+    /// Letters that are attached to a number: `10W`.
     fn letters_behind(&self, kind: Kind, end: usize) -> Option<Range<usize>> {
         let scan = self.scan;
         let is_of_digits = end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
@@ -533,7 +536,7 @@ impl<'s> Borders<'s> {
         (is_number && is_of_digits && is_word && !is_known()).then_some(end..end + 1)
     }
 
-    /// What links a value to what stands behind it, and the token after that.
+    /// The link between a value and the words behind it, and the token after the link.
     fn link_behind(&self, kind: Kind, at: usize) -> Option<(Link, usize)> {
         let scan = self.scan;
         if matches!(scan.text(at), "-" | "/") || scan.joins(at, ".") || scan.is_symbol(at, "の") {
@@ -548,7 +551,7 @@ impl<'s> Borders<'s> {
         scan.pick(at, |sense| link_of(kind, sense))
     }
 
-    /// What links a value to what stands before it, and the token where that begins.
+    /// The link between a value and the words before it, and the token where the link begins.
     fn link_before(&self, kind: Kind, at: usize) -> Option<(Link, usize)> {
         let scan = self.scan;
         let before = at.checked_sub(1)?;
@@ -562,7 +565,7 @@ impl<'s> Borders<'s> {
     }
 }
 
-/// What stands between a value and its neighbour.
+/// The link between a value and the words beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
     /// A hyphen, a slash, a point.
@@ -589,7 +592,7 @@ fn link_of(kind: Kind, sense: Sense) -> Option<Link> {
         Sense::MultipliedBy if kind.is_amount() => Link::Joint,
         // "60 by 40 cm" is read as lengths; "2 x 20 euros" is not read as 40.
         Sense::By if matches!(kind, Kind::Length | Kind::Money) => Link::Joint,
-        // "Tuesday or Wednesday at 3pm": days by themselves are alternatives of their own.
+        // "Tuesday or Wednesday at 3pm": days without a time are separate alternatives.
         Sense::Either if kind == Kind::Moment => Link::Joint,
         _ => return None,
     })

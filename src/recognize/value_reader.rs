@@ -1,5 +1,5 @@
-//! Values as people write and say them, read in any text without a module's recognizers: what arguments are made fit
-//! by, and held against what was said.
+//! Reads values as people write and say them, in any text, without a module's recognizers. Arguments are converted with
+//! it, and compared with what was said.
 
 use jiff::{
     Zoned,
@@ -23,14 +23,14 @@ use crate::{
     text::{Span, Utterance, tokens::TokenKind},
 };
 
-/// From here on, a reading could hardly be another.
+/// From this certainty on, another reading is hardly possible.
 const HARDLY_ANOTHER: Certainty = Certainty::Usual;
-/// From here on, a number is one rather than a word ("the white one").
+/// From this certainty on, a number word means a number, unlike the "one" of "the white one".
 const RATHER_A_NUMBER: Certainty = Certainty::Even;
-/// Longest text that is one value, in bytes.
+/// The most bytes of a text that is one value.
 const LONGEST: usize = 100;
 
-/// Longest number that its digits say and no code.
+/// The most digits of a number that is not a code.
 const EXACT_DIGITS: usize = 18;
 
 /// Reads the values of one language.
@@ -40,20 +40,20 @@ pub struct ValueReader {
     languages: [&'static Language; 2],
 }
 
-/// A number that a text says.
+/// A number in a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity {
     pub span: Span,
     pub value: f64,
-    /// "5%": a twentieth, too.
+    /// "5%": it may also mean a twentieth.
     pub is_percent: bool,
     /// "3rd".
     pub is_rank: bool,
-    /// More than a guess; numbers do not overlap.
+    /// It is more than a guess; numbers do not overlap.
     pub is_number: bool,
 }
 
-/// The days, times of day and lengths of time that a text says.
+/// The days, times of day and lengths of time in a text.
 #[derive(Debug, Default)]
 pub struct Moments {
     days: Vec<Day>,
@@ -61,32 +61,34 @@ pub struct Moments {
     durations: Vec<(Span, Duration)>,
 }
 
-/// What a text says of a day, whenever it is said: "the 3rd of March", "Sunday". "Tomorrow" says nothing.
+/// The part of a day that does not depend on when it is said: "the 3rd of March", "Sunday". For "tomorrow" there is
+/// none.
 #[derive(Debug)]
 struct Day {
     span: Span,
     year: Option<i16>,
-    /// And day.
+    /// The month and the day.
     month: Option<(i8, i8)>,
     weekday: Option<Weekday>,
-    /// `3/4/2026`: month and day may have changed places.
+    /// `3/4/2026`: month and day may be swapped.
     is_ambiguous: bool,
 }
 
 impl ValueReader {
-    /// Reads the language of a BCP 47 tag. Dates in digits are in this order if one is given, else in the region's.
+    /// A reader for the language of a BCP 47 tag. Dates in digits are in the given order, or in the region's if none is
+    /// given.
     #[must_use]
     pub fn new(tag: &str, order: Option<DateOrder>) -> Self {
         Self { lexicon: Lexicon::for_language(tag, order), languages: Language::and_english(tag) }
     }
 
-    /// The language, and English, in which names are written everywhere.
+    /// The language, and English, since names everywhere are written in English.
     #[must_use]
     pub const fn languages(&self) -> [&'static Language; 2] {
         self.languages
     }
 
-    /// How many all of `text` says: a whole number, in digits or in words.
+    /// The count that the whole of `text` says: a whole number, in digits or in words.
     #[must_use]
     pub fn count(&self, text: &str) -> Option<u64> {
         let utterance = (text.len() <= LONGEST).then(|| Utterance::new(text.trim()))?;
@@ -96,13 +98,13 @@ impl ValueReader {
         whole.value.to_string().parse().ok()
     }
 
-    /// The number that is all of `text`.
+    /// The number that the whole of `text` says.
     #[must_use]
     pub fn number(&self, text: &str) -> Option<f64> {
         if text.len() > LONGEST || self.lexicon.comma_decimal && is_one_group(text) {
             return None;
         }
-        // As programs write it, in any language.
+        // The form that programs write, in any language.
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
         if text.len() <= EXACT_DIGITS
             && is_plain
@@ -118,7 +120,7 @@ impl ValueReader {
         is_quantity.then_some(number.value)
     }
 
-    /// The date that is all of `text`: one with its year, and without doubt which number is the day.
+    /// The date that the whole of `text` says, with its year, if it is clear which number is the day.
     #[must_use]
     pub fn date(&self, text: &str) -> Option<Date> {
         let days = self.day_that_is(text)?;
@@ -129,15 +131,15 @@ impl ValueReader {
         weekday.is_none_or(|named| date.weekday() == named).then_some(date)
     }
 
-    /// What is said of days, if one reading is all of `text`.
+    /// The days that are said, if one reading covers the whole of `text`.
     fn day_that_is(&self, text: &str) -> Option<Vec<Day>> {
         let utterance = Utterance::new(text);
         let days = (text.len() <= LONGEST).then(|| days(&Scan::new(&utterance, &self.lexicon)))?;
         days.first().is_some_and(|day| day.span == Span::new(0, utterance.len())).then_some(days)
     }
 
-    /// The time of day that is all of `text`. In digits with a colon, an hour that could be of either half of the day
-    /// is the one that a clock of 24 hours shows.
+    /// The time of day that the whole of `text` says. In digits with a colon, an ambiguous hour is read on the 24-hour
+    /// clock.
     #[must_use]
     pub fn time(&self, text: &str) -> Option<Time> {
         let utterance = Utterance::new(text.trim_end_matches('.'));
@@ -150,7 +152,7 @@ impl ValueReader {
         }
     }
 
-    /// Every number that a text says: in digits, in words, or by a word that counts.
+    /// Every number in a text: in digits, in words, or as a word that counts.
     #[must_use]
     pub fn quantities(&self, utterance: &Utterance) -> Vec<Quantity> {
         let scan = Scan::new(utterance, &self.lexicon);
@@ -176,7 +178,7 @@ impl ValueReader {
         numbers.chain(counts.iter().filter_map(|found| quantity(found.start, found.end, found.value))).collect()
     }
 
-    /// Every day, time of day and length of time that a text says.
+    /// Every day, time of day and length of time in a text.
     #[must_use]
     pub fn moments(&self, utterance: &Utterance) -> Moments {
         let scan = Scan::new(utterance, &self.lexicon);
@@ -187,8 +189,8 @@ impl ValueReader {
         Moments { days: days(&scan), times, durations: durations.collect() }
     }
 
-    /// Where a text says another day than today, or a time of day, that is more than a guess: "tomorrow", "next week",
-    /// "at 6 pm".
+    /// Where a text names a day other than today, or a time of day, with more certainty than a guess: "tomorrow", "next
+    /// week", "at 6 pm".
     #[must_use]
     pub fn moments_said(&self, utterance: &Utterance) -> Vec<Span> {
         let scan = Scan::new(utterance, &self.lexicon);
@@ -203,7 +205,7 @@ impl ValueReader {
         all.filter_map(|(start, end)| scan.span(start, end)).collect()
     }
 
-    /// Where a text says this length of time, which is written as ISO 8601 does.
+    /// Where a text names this length of time, given in ISO 8601.
     #[must_use]
     pub fn find_duration(&self, moments: &Moments, iso: &str) -> Option<Span> {
         let wanted = iso.starts_with('P').then(|| self.moments(&Utterance::new(iso)))?;
@@ -213,13 +215,13 @@ impl ValueReader {
 }
 
 impl Moments {
-    /// Where this day is said: its day with its month, or its weekday.
+    /// Where this day is named: by day and month, or by its weekday.
     #[must_use]
     pub fn find_day(&self, date: Date) -> Option<Span> {
         self.days.iter().find(|said| said.is(date)).map(|said| said.span)
     }
 
-    /// True if this time of day is said, perhaps without the half of the day.
+    /// True if this time of day is named, perhaps without the half of the day.
     #[must_use]
     pub fn says_time(&self, time: Time) -> bool {
         self.times.iter().any(|said| said.value == time || said.other == Some(time))
@@ -238,7 +240,7 @@ impl Day {
     }
 }
 
-/// The days that are said, each as far as it is the same whenever it is said.
+/// The days that are named, as far as they do not depend on when it is said.
 fn days(scan: &Scan<'_>) -> Vec<Day> {
     let dates = |now: &Zoned| date::dates(scan, &Reckoning::new(now, SlotReading::default()));
     let (dates, at_another_time) = (dates(&some_day(2000, 1, 1)), dates(&some_day(2001, 7, 20)));
@@ -268,7 +270,7 @@ fn some_day(year: i16, month: i8, day: i8) -> Zoned {
     jiff::civil::date(year, month, day).to_zoned(TimeZone::UTC).unwrap_or_default()
 }
 
-/// True of `1.000` and `1,000`: a thousand to some, and one to others.
+/// True of `1.000` and `1,000`: a thousand in some languages, and one in others.
 fn is_one_group(text: &str) -> bool {
     let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     text.trim_start_matches(['-', '+']).split_once(['.', ',']).is_some_and(|(whole, group)| {

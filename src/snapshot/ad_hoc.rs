@@ -1,5 +1,5 @@
-//! Modules out of functions that requests bring, compiled once per owner and content. What one owner brought is not shared
-//! with another one, who could tell by the time that it takes what others bring.
+//! Modules from functions in requests, compiled once per owner and content. A module is not shared between owners:
+//! otherwise an owner could tell from the time that a request takes what others have sent.
 
 use std::{
     num::NonZero,
@@ -17,21 +17,21 @@ use crate::{
     shares::{Kept, Owner, Shares},
 };
 
-/// Bytes that the kept modules take, all together.
+/// The most bytes of the kept modules, all together.
 const MOST_BYTES: usize = 128 << 20;
-/// What functions take compiled, without their patterns, for each byte of their JSON. Resident memory grew by 80 to
-/// 232, most where properties have nothing but a type.
+/// Bytes of memory for compiled functions, without their patterns, for each byte of their JSON. Resident memory grew by
+/// 80 to 232, most for properties that have only a type.
 const COMPILED: usize = 256;
-/// What a pattern takes with the caches of its searches, for each byte that it takes without: 1.3 to 1.6 were measured.
+/// The factor for the memory of a pattern with the caches of its searches: 1.3 to 1.6 were measured.
 const SEARCHED: usize = 2;
-/// What an expression of a list takes in the automaton and beside it, in bytes: an estimate, on the safe side.
+/// Bytes of memory for an expression of a list, in the automaton and beside it: a safe estimate.
 const EXPRESSION: usize = 256;
 
-/// Microseconds that compiling takes, about: for any functions, and more for each byte of their JSON. What it took in truth
-/// is put right at its end.
+/// The approximate time of compiling, in microseconds: for any functions, and for each byte of their JSON. The true
+/// time is settled at the end.
 const COMPILE: u64 = 1_000;
 const BYTE: u64 = 1;
-/// What takes longer leaves the last place to others.
+/// Work that takes longer than this leaves the last place to others.
 const LONG: u64 = 100_000;
 
 /// The hash of functions.
@@ -39,10 +39,10 @@ type Key = [u8; blake3::OUT_LEN];
 
 /// See [the module](self).
 pub(super) struct AdHoc {
-    /// Cells are filled by the first that asks, while the others wait for it.
+    /// A cell is filled by the first request for it, while others wait.
     kept: Mutex<Kept<Tenant, Key, Cell>>,
-    /// Compiling is work for a core: no more of it than there are cores, so that strangers' schemas never crowd out
-    /// everything else; and of those who wait, who had least comes first.
+    /// Compiling keeps a core busy: there are no more compilations than cores, so that foreign schemas never crowd out
+    /// everything else. Of the owners who wait, the one that has used least comes first.
     compiling: Shares,
 }
 
@@ -66,12 +66,12 @@ impl AdHoc {
         cell
     }
 
-    /// What is in the cell takes so many bytes. Where that alone is too much, it is not kept.
+    /// Records how many bytes the cell's content takes. If that alone is too much, the cell is not kept.
     fn weigh(&self, owner: &Tenant, key: &Key, bytes: usize) {
         lock(&self.kept).weigh(owner, key, bytes);
     }
 
-    /// What did not compile must not take the place of what did.
+    /// Removes a cell whose content did not compile: it must not take the place of one that did.
     fn forget(&self, owner: &Tenant, key: &Key) {
         let mut kept = lock(&self.kept);
         if kept.peek(owner, key).is_some_and(|cell| !cell.initialized()) {
@@ -81,8 +81,9 @@ impl AdHoc {
 }
 
 impl Snapshots {
-    /// A module of `functions` alone, each as the `OpenAI` API has it, named `name`; what `known` knows of functions of
-    /// the same names is theirs too, its language among it; without it they are understood in `language`, a BCP 47 tag.
+    /// A module of `functions` alone, in the form of the `OpenAI` API, named `name`. What `known` knows about functions
+    /// of the same names applies to these too, as does its language. Without `known` they are understood in `language`,
+    /// a BCP 47 tag.
     /// Compiled once for the same owner and content, and kept for its next request.
     ///
     /// # Errors
@@ -117,8 +118,7 @@ impl Snapshots {
         built
     }
 
-    /// The module, and what it takes in bytes. Nothing more is done for it when the future is dropped, but for the step
-    /// that runs.
+    /// The module, and the bytes that it takes. When the future is dropped, only the current step is finished.
     async fn prepare_ad_hoc(
         &self,
         owner: &Owner,
@@ -128,7 +128,7 @@ impl Snapshots {
         json_bytes: usize,
     ) -> Result<(Arc<Snapshot>, usize), PrepareError> {
         let place = self.shared.ad_hoc.compiling.take(owner, 1, COMPILE + BYTE * json_bytes as u64).await;
-        // Its strong count tells whether anybody waits.
+        // Its strong count shows whether the request still waits.
         let waiting = Arc::new(());
         let watched = Arc::downgrade(&waiting);
         let before = known.map(Arc::clone);
@@ -160,7 +160,7 @@ impl Snapshots {
     }
 }
 
-/// About how many bytes the module takes when it is compiled.
+/// About how many bytes the compiled module takes.
 fn weight(module: &Module, json_bytes: usize, limits: &Limits) -> usize {
     let expressions = |recognizer: &Recognizer| match &recognizer.kind {
         RecognizerKind::List(list) => list.instances.iter().map(|instance| 1 + instance.expressions.len()).sum(),
@@ -229,7 +229,7 @@ mod tests {
         assert!(is_kept(), "by one that is too large");
     }
 
-    /// An embedder that does not come back.
+    /// An embedder that never returns.
     struct Away;
 
     impl Embedder for Away {
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Whoever brings them waits no longer than `ad_hoc_ms`, and nothing of them stays.
+    /// A request waits no longer than `ad_hoc_ms`, and nothing of its functions is kept.
     #[tokio::test(start_paused = true)]
     async fn tools_that_take_too_long_are_given_up() {
         let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! How sure a module's own answers are: found out once for each version, off to the side, and kept between starts.
+//! How sure a module's own answers are: measured once for each version, in the background, and kept between starts.
 
 use std::{
     io::{self, Write as _},
@@ -17,7 +17,8 @@ use crate::{
     module::Module,
 };
 
-/// Finds out how sure a module's answers are. What understands lies above this layer, and gives itself to it.
+/// Measures how sure a module's answers are. Understanding is implemented above this layer, which passes the
+/// implementation in.
 pub trait Calibrate: Send + Sync {
     /// The same module gives the same calibration.
     ///
@@ -30,25 +31,25 @@ pub trait Calibrate: Send + Sync {
     ) -> BoxFuture<'a, Result<Calibration, PrepareError>>;
 }
 
-/// Changes with the way in which calibrations are made, so that the result of another way is not taken over.
+/// Changes with the method of calibration, so that results of another method are not reused.
 const METHOD: &str = "a fifth, one build";
 
-/// What is kept of it.
+/// The stored form of a calibration.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// What it was made of.
+    /// A hash of what it was made from.
     content: String,
     calibration: Calibration,
 }
 
 impl Snapshots {
-    /// From now on, modules that are built are calibrated by this.
+    /// From now on, modules that are built are calibrated with this.
     pub fn calibrate_by(&self, calibrate: Arc<dyn Calibrate>) {
         // The first one stays.
         let _ = self.shared.calibrate.set(calibrate);
     }
 
-    /// The sentences that the module's exemplars are.
+    /// The sentences that the module's exemplars stand for.
     ///
     /// # Errors
     /// If the embedding fails.
@@ -57,7 +58,7 @@ impl Snapshots {
         self.said(module, &labels).await
     }
 
-    /// Waits until it is known how sure the module's own answers are, which its snapshot knows from then on.
+    /// Waits until it is measured how sure the module's own answers are; from then on the snapshot knows it.
     ///
     /// # Errors
     /// See [`Calibrate::calibrate`].
@@ -66,7 +67,7 @@ impl Snapshots {
             return Ok(known);
         }
         let Some(calibrate) = self.shared.calibrate.get() else { return Ok(snapshot.calibration.get()) };
-        // One after the other: requests come first.
+        // One module at a time: requests come first.
         let _turn = self.shared.calibrating.lock().await;
         let path = self.calibration_path(snapshot);
         let content = self.calibration_content(snapshot);
@@ -85,14 +86,14 @@ impl Snapshots {
         Ok(found)
     }
 
-    /// The same, while the snapshot serves.
+    /// The same in the background, if the snapshot still serves.
     pub(super) fn calibrate_later(&self, snapshot: Arc<Snapshot>) {
         if self.shared.calibrate.get().is_none() {
             return;
         }
         let this = self.clone();
         tokio::spawn(async move {
-            // A version that no longer serves needs none.
+            // A version that no longer serves needs no calibration.
             let is_served = || this.get(&snapshot.module.name).is_some_and(|served| Arc::ptr_eq(&served, &snapshot));
             if is_served()
                 && let Err(error) = this.calibrated(&snapshot).await
@@ -102,7 +103,7 @@ impl Snapshots {
         });
     }
 
-    /// What was kept of this version, if anything.
+    /// Loads the calibration that was kept for this version, if there is one.
     pub(super) async fn recall(&self, snapshot: &Snapshot) {
         let kept = read(self.calibration_path(snapshot)).await;
         if let Some(kept) = kept.filter(|kept| kept.content == self.calibration_content(snapshot)) {
@@ -114,7 +115,7 @@ impl Snapshots {
         self.shared.options.index.join(format!("{}.calibration.json", snapshot.module.name))
     }
 
-    /// What a calibration follows from: the module, the embedder, and what evidence is worth.
+    /// A hash of everything that a calibration depends on: the module, the embedder, and the weights of evidence.
     fn calibration_content(&self, snapshot: &Snapshot) -> String {
         let mut hasher = blake3::Hasher::new();
         let embedder = self.shared.embedder.identity();
@@ -130,7 +131,7 @@ async fn read(path: PathBuf) -> Option<Kept> {
     serde_json::from_str(&text).ok()
 }
 
-/// Failing costs the next start time.
+/// A failure only costs time at the next start.
 async fn write(path: PathBuf, kept: Kept) {
     let place = path.clone();
     let written = tokio::task::spawn_blocking(move || {

@@ -1,4 +1,4 @@
-//! The steps from a module's files to what a snapshot holds.
+//! The steps from a module's files to the content of a snapshot.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -53,8 +53,8 @@ pub(super) fn learn(
     head
 }
 
-/// See [`Knowledge::acts`](crate::decide::knowledge::Knowledge::acts). A function that says what it said `before` is not
-/// looked at again.
+/// See [`Knowledge::acts`](crate::decide::knowledge::Knowledge::acts). A function with the same sentences as `before`
+/// is not looked at again.
 pub(super) fn acts(
     module: &Module,
     (sentences, vectors): (&[Sentence], &[Vec<f32>]),
@@ -78,7 +78,7 @@ pub(super) fn acts(
     said.into_iter().map(shown).collect()
 }
 
-/// The tagger of each function whose exemplars teach one. A function keeps its name from version to version.
+/// The tagger of each function that has enough exemplars. A function keeps its name from version to version.
 pub(super) fn taggers(module: &Module, said: &Sentences, before: Option<&Snapshot>) -> Vec<Option<Arc<Tagger>>> {
     let of = |id: FunctionId| {
         let function = module.function(id);
@@ -114,7 +114,7 @@ pub(super) fn load(directory: &Path, name: &ModuleName, limits: &Limits) -> Resu
     })
 }
 
-/// `wanted` is asked between the steps: what nobody waits for any more is given up.
+/// `wanted` is called between the steps: work whose result is no longer wanted is given up.
 pub(super) fn compile(module: Module, wanted: &dyn Fn() -> bool) -> Result<Parts, PrepareError> {
     let uncompilable = |reason: String| PrepareError::Compile { name: module.name.clone(), reason };
 
@@ -127,7 +127,7 @@ pub(super) fn compile(module: Module, wanted: &dyn Fn() -> bool) -> Result<Parts
     Ok(Parts { module, recognizers, templates, validator })
 }
 
-/// Names of the functions that came, went, and changed.
+/// Names of the functions that were added, removed and changed.
 pub(super) fn differences(before: Option<&Module>, after: &Module) -> (Vec<String>, Vec<String>, Vec<String>) {
     fn by_name(module: &Module) -> BTreeMap<&str, &Function> {
         module.functions.iter().map(|function| (function.name.as_str(), function)).collect()

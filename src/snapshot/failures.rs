@@ -1,7 +1,7 @@
 //! Modules whose newest files do not serve, and when they are tried again.
 //!
-//! What an author did wrong stays wrong until the files change. Everything else (the embedder is away, no file
-//! descriptor is free) may pass: it is tried again, each time after twice as long.
+//! An author's mistake remains until the files change. Any other reason (the embedder is away, no file descriptor is
+//! free) may pass: the module is tried again, and the wait doubles each time.
 
 use std::{
     collections::BTreeMap,
@@ -18,9 +18,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Why the newest files of a module do not serve.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// What the author can mend.
+    /// Mistakes that the author can correct.
     pub diagnostics: Diagnostics,
-    /// It is no fault of the author's, and may pass by itself.
+    /// It is not the author's fault, and may pass by itself.
     pub may_pass: bool,
 }
 
@@ -34,11 +34,11 @@ pub(super) struct Failures {
 
 #[derive(Debug)]
 struct Known {
-    /// Of the files that failed; `None` if they could not even be looked at.
+    /// The stamp of the files that failed; `None` if they could not be looked at.
     stamp: Option<module::Stamp>,
     failure: Failure,
     message: String,
-    /// If it may pass.
+    /// When to try again, if the reason may pass.
     again: Option<Again>,
 }
 
@@ -71,12 +71,12 @@ impl Failures {
         self.known().remove(name);
     }
 
-    /// Files with this stamp failed, and it is not yet time to try them again.
+    /// True if files with this stamp failed, and it is not yet time to try them again.
     pub(super) fn holds(&self, name: &ModuleName, stamp: Option<&module::Stamp>) -> bool {
         self.known().get(name).is_some_and(|known| known.stamp.as_ref() == stamp && !known.is_due())
     }
 
-    /// What keeps a module from serving, if that is known.
+    /// Why a module does not serve, if that is known.
     pub(super) fn error(&self, name: &ModuleName) -> Option<PrepareError> {
         let known = self.known();
         let Known { failure, message, .. } = known.get(name)?;
@@ -94,7 +94,7 @@ impl Failures {
         self.known().iter().map(|(name, known)| (name.clone(), known.failure.clone())).collect()
     }
 
-    /// Those that it is time to try again.
+    /// The modules that it is time to try again.
     pub(super) fn due(&self) -> Vec<ModuleName> {
         self.known().iter().filter(|(_, known)| known.is_due()).map(|(name, _)| name.clone()).collect()
     }
@@ -121,7 +121,7 @@ mod tests {
         snapshot::{ModulesOptions, PrepareError, Snapshots, lock, unwatched},
     };
 
-    /// Whoever asks for any names fills nothing.
+    /// Requests for arbitrary names must not fill the table.
     #[tokio::test]
     async fn names_of_no_module_leave_nothing_behind() {
         let root = tempfile::tempdir().unwrap();

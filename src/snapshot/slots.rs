@@ -18,7 +18,7 @@ use crate::{
     retrieve::{BuildError, Kept, vectors_of},
 };
 
-/// Tries to embed while the model is busy, and how long between two.
+/// How often embedding is tried while the model is busy, and the pause between two tries.
 const TRIES: usize = 1_200;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -29,7 +29,7 @@ struct Pupil {
 }
 
 impl Snapshots {
-    /// The label vectors of every function; none where nobody asks for them.
+    /// The label vectors of every function; none if they are not needed.
     pub(super) async fn labels(
         &self,
         module: &Module,
@@ -56,8 +56,8 @@ impl Snapshots {
         Ok(Sentences::new(module, &typical))
     }
 
-    /// The reader for this module; `None` where the embedder has none. `store` is the module's file of vectors, beside
-    /// which what is made here is kept.
+    /// The reader for this module; `None` if the embedder has none. `store` is the module's file of vectors; the
+    /// results are kept in files beside it.
     pub(super) async fn slots(
         &self,
         module: &Module,
@@ -80,7 +80,7 @@ impl Snapshots {
         Ok(Some(SlotReader { reader, functions }))
     }
 
-    /// Fits what is not known from the version before, nor from the file at `path`.
+    /// Fits the functions that are known neither from the version before nor from the file at `path`.
     async fn learn(
         &self,
         reader: &Arc<Reader>,
@@ -134,7 +134,7 @@ impl Snapshots {
     }
 }
 
-/// Users come first: a build waits while the model is busy.
+/// Requests come first: a build waits while the model is busy.
 async fn patiently(embedder: &dyn Embedder, texts: Vec<String>) -> Result<Vec<Embedded>, EmbedError> {
     for _ in 0..TRIES {
         match embedder.embed_words(texts.clone(), Purpose::Symmetric).await {
@@ -163,10 +163,11 @@ async fn labels(
     Ok(texts.iter().map(of).collect())
 }
 
-/// Sentences of one function that its slots are learned from, at most.
+/// The most sentences of one function from which its slots are learned.
 const MOST_LESSONS: usize = 64;
 
-/// The sentences that mean the function, slots marked, the first of each exemplar first; none if none shows a slot.
+/// The sentences that mean the function, with their slots marked; the first sentence of each exemplar comes first. None
+/// if no sentence has a slot.
 fn lessons(module: &Module, id: FunctionId, said: &Sentences) -> Vec<Sentence> {
     let exemplars = module.function(id).exemplars.iter().enumerate();
     let positive = exemplars.filter(|(_, exemplar)| exemplar.mode != OwnerMode::Negative);
@@ -187,7 +188,7 @@ fn lessons(module: &Module, id: FunctionId, said: &Sentences) -> Vec<Sentence> {
     lessons
 }
 
-/// Stands for everything that a function is learned from.
+/// A hash of everything that a function is learned from.
 fn content(reader: &str, function: &Function, sentences: &[Sentence]) -> [u8; blake3::OUT_LEN] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("{reader} {:?} {sentences:?}", LabelTexts::new(function)).as_bytes());

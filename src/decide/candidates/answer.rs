@@ -1,7 +1,7 @@
-//! Which words of an answer are the value that was asked for, where that may be any words.
+//! Which words of an answer are the value that was asked for, if the value may be any words.
 //!
-//! The reader's best runs of words compete with all words, with what rules take for the value, and with none of them: a
-//! softmax over their evidence.
+//! The reader's best runs of words compete with all words, with the value that rules find, and with no value: a softmax
+//! over their evidence.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -22,7 +22,7 @@ static BUNDLED: LazyLock<AnswerModel> = LazyLock::new(|| {
     AnswerModel::parse(learned::text!("reader/answers.json")).expect("a test reads the bundled model")
 });
 
-/// Words before a value that are few; more are many.
+/// The most words before a value that count as few; more count as many.
 const FEW: usize = 2;
 /// Signs that end a sentence.
 const STOPS: &[char] = &['.', '!', '?', '…', ';', '。', '！', '？'];
@@ -31,7 +31,7 @@ features! {
     /// How a run of words lies in an answer, beside its [`Evidence`].
     #[derive(Serialize)]
     AnswerEvidence {
-        /// By how much the reader thinks less of it than of the best; 1 if it is the best.
+        /// How far the reader scores it below the best run; 1 if it is the best.
         behind_best,
         best,
         /// What stands before it: nothing, a comma, the end of a sentence, a colon, another mark, a word.
@@ -47,11 +47,12 @@ features! {
         before_stop,
         before_mark,
         before_word,
-        /// Logarithms of the number of words before and behind it, and its share of all words.
+        /// Logarithms of the number of words before and behind it; its share of all words.
         words_before,
         words_behind,
         share,
-        /// 1 if it is all that was said; if it is one word, two words; if few or more words stand before it.
+        /// 1 if it is all that was said; 1 if it is one word; 1 for two words; 1 if few words stand before it; 1 if
+        /// many do.
         whole,
         one,
         two,
@@ -60,20 +61,20 @@ features! {
         /// Commas within it; 1 if a sentence ends within it.
         commas,
         stops,
-        /// 1 if all words before it say nothing, and all behind it.
+        /// 1 if all words before it are empty; 1 if all words behind it are.
         empty_before,
         empty_behind,
-        /// 1 if its first word says nothing, and its last.
+        /// 1 if its first word is empty; 1 if its last is.
         empty_first,
         empty_last,
-        /// 1 if the phrases around an answer leave just it; if they leave what begins, what ends with it.
+        /// 1 if it is what remains without the phrases around an answer; 1 if it begins there; 1 if it ends there.
         core,
         core_begins,
         core_ends,
-        /// 1 if it is what rules take for the value.
+        /// 1 if it is the value that rules find.
         ruled,
-        /// Of no value at all: 1; the reader's best score for any words; 1 if rules take some for the value; the share of
-        /// the words that fill other slots; 1 if the words end as a question does; the share that says nothing.
+        /// Evidence of "no value": 1; the reader's best score for any words; 1 if rules find a value; the share of
+        /// words that fill other slots; 1 if the words end as a question does; the share of empty words.
         none,
         none_best,
         none_ruled,
@@ -83,15 +84,15 @@ features! {
     }
 }
 
-/// What was asked for, where it may be any words.
+/// The slot that was asked for, where it may be any words.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FreeAnswer {
     pub slot: SlotId,
-    /// What the phrases around an answer leave.
+    /// What remains without the phrases around an answer.
     pub core: Span,
-    /// What rules take for the value.
+    /// The value that rules find.
     pub ruled: Option<Span>,
-    /// What fills other slots.
+    /// The spans that fill other slots.
     pub taken: Vec<Span>,
 }
 
@@ -107,7 +108,7 @@ struct File {
     weights: BTreeMap<String, f32>,
 }
 
-/// A run of words that may be the value, or none of them, with its evidence.
+/// A run of words that may be the value, or "no value", with its evidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnswerCandidate {
     /// `None`: the value is not said.
@@ -118,7 +119,7 @@ pub struct AnswerCandidate {
 
 impl AnswerModel {
     /// # Errors
-    /// If the text is no such model, or weighs what is no evidence.
+    /// If the text is not such a model, or weighs a number that is not evidence.
     fn parse(text: &str) -> Result<Self, String> {
         let File { weights } = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let of = |name: &str| weights.get(name).copied().unwrap_or_default();
@@ -137,8 +138,8 @@ impl AnswerModel {
 }
 
 impl Weighing<'_> {
-    /// The words that are the value of a slot that was asked for, with the probability that just they are. `None` where
-    /// the value is likelier not said, and without a reader.
+    /// The words that are the value of a slot that was asked for, with the probability that exactly these words are.
+    /// `None` without a reader, and where "no value" is likelier.
     pub(crate) fn answer(&self, asked: &FreeAnswer) -> Option<(Span, f32)> {
         let candidates = self.answer_candidates(asked);
         let scores: Vec<f32> = candidates.iter().map(|one| BUNDLED.score(one)).collect();
@@ -148,7 +149,7 @@ impl Weighing<'_> {
         Some((candidates[chosen].span?, 1.0 / odds))
     }
 
-    /// Every run of words that may be the answer, and none of them.
+    /// Every run of words that may be the answer, and "no value".
     pub(crate) fn answer_candidates(&self, asked: &FreeAnswer) -> Vec<AnswerCandidate> {
         let &FreeAnswer { slot, core, ruled, .. } = asked;
         let Some(scores) = self.scores else { return Vec::new() };
@@ -173,7 +174,7 @@ impl Weighing<'_> {
         spans.into_iter().map(candidate).chain([none]).collect()
     }
 
-    /// Of each word, whether it says nothing.
+    /// For each word, whether it is empty.
     fn empty_words(&self) -> Vec<bool> {
         let (utterance, language) = self.situation.said();
         utterance.words().iter().map(|word| reply::says_nothing(language, &utterance.meant(*word))).collect()

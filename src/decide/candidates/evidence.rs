@@ -1,4 +1,4 @@
-//! The numbers that speak for or against a slot's being filled by a span.
+//! The numbers that speak for or against filling a slot with a span.
 
 use serde::Serialize;
 
@@ -8,24 +8,24 @@ use crate::{
 };
 
 features! {
-    /// One value for fitting, deciding and explaining; the names are those of the model's file.
+    /// The struct and its names are used for fitting, deciding and explaining; the names are those of the model's file.
     #[derive(Serialize)]
     Evidence {
         /// 1 if the reader has read the utterance.
         is_read,
         /// The reader's log-odds that exactly this span fills the slot.
         reader,
-        /// Its best for any span that shares a word with this one.
+        /// The reader's best log-odds for any span that shares a word with this one.
         nearest,
-        /// The logarithm of the odds of all those spans together: how surely something here fills the slot, however it
-        /// is cut.
+        /// The logarithm of the odds of all those spans together: how surely some words here fill the slot, wherever
+        /// they begin and end.
         mass,
         /// By how much the slot leads the function's next one for this span, in the reader's log-odds.
         lead,
-        /// The log-odds of the function's own tagger, and its share in what is believed; 0 where there is none.
+        /// The log-odds of the function's own tagger, and its weight in the probability; 0 where there is no tagger.
         tagged,
         tagged_share,
-        /// How it stands to the places of the slot in the function's templates; see `Framing`.
+        /// How the span fits the places of the slot in the function's templates; see `Framing`.
         left,
         right,
         both,
@@ -41,7 +41,7 @@ features! {
         other_words,
         /// 1 if a recognizer found the span for the slot; 0 for free text.
         is_mention,
-        /// The recognizer's score, by the kind of recognizer; a hint is somebody else's.
+        /// The recognizer's score, by the kind of recognizer; a hint comes from the request.
         list,
         pattern,
         builtin,
@@ -50,19 +50,21 @@ features! {
         alone,
         /// 1 for free text where the slot has a list.
         off_list,
-        /// Of free text, the share of words that recognizers read for other slots.
+        /// For free text, the share of words that recognizers read for other slots.
         foreign,
-        /// Other slots for which recognizers found the same span, and how much higher the best of them scores there.
+        /// The number of other slots for which recognizers found the same span, and how much higher the best of them
+        /// scores.
         rivals,
         outscored,
-        /// 1 if the words right before name the slot; if the word right behind is one of its name.
+        /// 1 if the words right before it name the slot; 1 if the word right behind it belongs to the slot's name.
         named,
         named_behind,
-        /// The share of the function's exemplars in which each of the words stands beside the slots.
+        /// For each word, the share of the function's exemplars that have it outside their slots; the lowest of these
+        /// shares.
         literal,
         /// Logarithm of the number of words.
         words,
-        /// How it lies in the sentence as it is written; see `Shape`.
+        /// How the span lies in the sentence as it is written; see `Shape`.
         cut,
         quoted,
         capitals,
@@ -71,7 +73,7 @@ features! {
         led,
         /// 1 if the slot was just asked for.
         asked,
-        /// 1 if it was, and the span is all that was said.
+        /// 1 if the slot was just asked for and the span is all that was said.
         answers,
         /// 1 if the slot is required.
         required,
@@ -87,7 +89,7 @@ impl Evidence {
         self.is_mention == 0.0
     }
 
-    /// The probability where all else gives these log-odds.
+    /// The probability, if all other evidence gives these log-odds.
     pub(super) fn with_tagger(&self, odds: f32) -> f32 {
         logistic(odds * (1.0 - self.tagged_share) + self.tagged * self.tagged_share)
     }

@@ -15,7 +15,7 @@ use crate::{
 static BUNDLED: LazyLock<SlotModel> =
     LazyLock::new(|| SlotModel::parse(learned::text!("reader/slots.json")).expect("a test reads the bundled model"));
 
-/// How the evidence is weighed where the reader has read the utterance, and where there is none.
+/// How the evidence is weighed: one judge for utterances that the reader has read, one for use without a reader.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SlotModel {
     read: Judge,
@@ -24,14 +24,14 @@ pub(crate) struct SlotModel {
     rules: BTreeMap<Rule, f32>,
 }
 
-/// Three logistic regressions: for what recognizers found, for free text, and for the free text of a template that is
-/// said word for word.
+/// Three logistic regressions: for what recognizers found, for free text, and for the free text of a template that
+/// matches word for word.
 #[derive(Debug, Clone, PartialEq)]
 struct Judge {
     found: Weights,
     free: Weights,
     said: Weights,
-    /// Below this probability a slot stays empty, and is not filled with free text.
+    /// Below these probabilities a slot stays empty; the second one applies to free text.
     least: f32,
     least_free: f32,
 }
@@ -71,13 +71,13 @@ impl SlotModel {
     }
 
     /// # Errors
-    /// If the text is no such model, or knows a number that [`Evidence`] does not have.
+    /// If the text is not such a model, or knows a number that [`Evidence`] does not have.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let File { read, unread, rules } = serde_json::from_str(text).map_err(|error| error.to_string())?;
         Ok(Self { read: Judge::new(&read)?, unread: Judge::new(&unread)?, rules })
     }
 
-    /// The share of the fillings by a rule that is right.
+    /// The share of a rule's fillings that are right.
     pub(super) fn share_right(&self, rule: Rule) -> f32 {
         self.rules.get(&rule).copied().unwrap_or(EVEN)
     }
@@ -92,15 +92,15 @@ impl SlotModel {
         evidence.with_tagger(if evidence.is_free() { &judge.free } else { &judge.found }.odds(evidence))
     }
 
-    /// The same where a template that is said word for word has the slot in place of this span.
+    /// The same where a template that matches word for word has the slot in place of this span.
     pub(super) fn probability_as_said(&self, evidence: &Evidence) -> f32 {
         evidence.with_tagger(self.judge(evidence).said.odds(evidence))
     }
 
-    /// The probability below which what has this evidence fills nothing.
+    /// The probability below which a span with this evidence fills nothing.
     pub(crate) fn least(&self, evidence: &Evidence) -> f32 {
         let judge = self.judge(evidence);
-        // What a tagger says is as likely as it says.
+        // The tagger's probabilities are calibrated: they need no bar of their own beyond even odds.
         logistic(
             log_odds(if evidence.is_free() { judge.least_free } else { judge.least }) * (1.0 - evidence.tagged_share),
         )
@@ -115,7 +115,7 @@ impl Judge {
 }
 
 impl Weights {
-    /// What is not named weighs nothing.
+    /// A number without a named weight weighs nothing.
     fn new(Named { bias, weights }: &Named) -> Result<Self, String> {
         let unknown = weights.keys().find(|name| !Evidence::NAMES.contains(&name.as_str()));
         if let Some(name) = unknown {

@@ -1,4 +1,4 @@
-//! What may fill a slot, as it is told to people.
+//! Words that may fill a slot, in the form that is shown to people.
 
 use super::Evidence;
 use crate::{
@@ -13,9 +13,9 @@ pub struct SlotProposal {
     pub span: Span,
     /// What found it; `None` for free text.
     pub recognizer: Option<RecognizerId>,
-    /// That exactly these words fill the slot, 0 to 1.
+    /// The probability that exactly these words fill the slot, 0 to 1.
     pub probability: f32,
-    /// The probability below which it fills nothing.
+    /// The probability below which they fill nothing.
     pub least: f32,
     pub evidence: Evidence,
 }

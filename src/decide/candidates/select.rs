@@ -7,17 +7,17 @@ use crate::{
     probability::log_odds,
 };
 
-/// Sets that are looked at, at most. Beyond, the best so far stands: the likeliest come first, so that it is a good
-/// one.
+/// The most sets that are looked at. Beyond that the best so far stands; it is a good one, because the likeliest come
+/// first.
 const SETS: usize = 4_000;
-/// Characters between a count that is no more than an article and its item, at most: "a big old duvet".
+/// The most characters between a count that is only an article and its item: "a big old duvet".
 const NEAR: usize = 16;
 
 /// A candidate with its probability and what it adds to a set.
 struct Weighed<'a> {
     candidate: &'a Candidate,
     probability: f32,
-    /// Log-odds above those of the least probability that fills a slot.
+    /// Its log-odds minus those of the least probability that fills a slot.
     gain: f32,
 }
 
@@ -53,8 +53,8 @@ pub(super) fn best(function: &Function, candidates: &[Candidate], model: &SlotMo
     fillings
 }
 
-/// "Two pies and a coffee": where one item of a list has its number before it, what a recognizer reads as a number
-/// before another item is that one's, and as sure. An article alone says it too seldom to be believed.
+/// "Two pies and a coffee": if one item of a list has its number before it, a recognized number before another item
+/// counts that item, with the same confidence. An article alone is too seldom a count.
 fn count_alike(function: &Function, candidates: &[Candidate], fillings: &mut Vec<Filling>) {
     let list = |slot: SlotId| {
         let steps = &function.slot(slot).path.0;
@@ -87,7 +87,7 @@ fn count_alike(function: &Function, candidates: &[Candidate], fillings: &mut Vec
     fillings.sort_by_key(|one| one.span);
 }
 
-/// "Zwei Decken, eine groß und eine klein": behind the only item, what stands right before each of several values of one
+/// "Zwei Decken, eine groß und eine klein": behind the only item, the number right before each of several values of one
 /// slot counts them.
 fn counted_parts(candidates: &[Candidate], fillings: &[Filling], (count, item): (Filling, SlotId)) -> Vec<Filling> {
     let mut items = fillings.iter().filter(|one| one.slot == item);
@@ -110,7 +110,7 @@ fn are_compatible(function: &Function, one: &Candidate, other: &Candidate) -> bo
     !one.span.overlaps(other.span) && (one.slot != other.slot || function.slot(one.slot).path.is_repeated())
 }
 
-/// Takes or leaves each candidate in turn, and gives up where what is left cannot beat the best.
+/// Takes or leaves each candidate in turn, and gives up a branch that can no longer beat the best.
 struct Search<'a> {
     function: &'a Function,
     weighed: &'a [Weighed<'a>],

@@ -1,4 +1,5 @@
-//! How a span lies in the sentence as it is written: whether it cuts a name or a quotation, and what it is made of.
+//! How a span lies in the sentence as it is written: whether it cuts a name or a quotation, and what kinds of words it
+//! has.
 
 use crate::{
     decide::{features::flag, templates::words::is_carrier},
@@ -6,9 +7,9 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// Words that join the parts of a name, at most: "de la".
+/// The most words that join the parts of a name: "de la".
 const JOINT: usize = 2;
-/// Marks that open a quotation, each with the one that closes it.
+/// Pairs of quotation marks: the opening and the closing one.
 const QUOTES: [(char, char); 9] =
     [('`', '`'), ('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』'), ('‘', '’'), ('\'', '\'')];
 
@@ -23,30 +24,31 @@ pub(super) struct Surface {
 
 struct Written {
     span: Span,
-    /// Its first letter is a capital one, and it is not "I", which is no name; or it begins with a digit.
+    /// Its first letter is a capital, and it is not "I", which is not a name; or it begins with a digit.
     is_capital: bool,
     is_number: bool,
-    /// It carries a sentence: "the", "for".
+    /// It is a word like "the" or "for".
     is_carrier: bool,
-    /// It is the first of a sentence, where a capital letter says nothing.
+    /// It is the first word of a sentence, where a capital letter says nothing.
     is_first: bool,
-    /// What parts it from the word before is one space; is a sign that ends a sentence or a part of one.
+    /// A single space stands between it and the word before; a sign that ends a sentence or a part of one does.
     is_spaced: bool,
     is_broken: bool,
 }
 
-/// What is known of a span.
+/// What is known about a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Shape {
-    /// How many of its ends cut through words with capital letters: "French Cooking" of "The Art of French Cooking".
+    /// How many of its two ends cut through a run of capitalized words: "French Cooking" of "The Art of French
+    /// Cooking".
     pub cut: f32,
     /// 1 if it lies in a quotation and is not all of it.
     pub quoted: f32,
-    /// Share of its words that begin with a capital letter or a digit; a half where nothing in the utterance does.
+    /// Share of its words that begin with a capital letter or a digit; 0.5 if no word of the utterance does.
     pub capitals: f32,
-    /// 1 if a sign within it parts sentences, or parts of one.
+    /// 1 if it contains a sign that separates sentences or parts of one.
     pub broken: f32,
-    /// Share of its words that only carry a sentence.
+    /// Share of its words that are like "the" or "for".
     pub empty: f32,
     /// 1 if such a word stands right before it.
     pub led: f32,
@@ -127,7 +129,7 @@ fn is_i(folded: &str) -> bool {
     folded.split(['\'', '’']).next() == Some("i")
 }
 
-/// What stands between quotation marks, without them.
+/// The spans between quotation marks, without the marks.
 pub(crate) fn quotations(text: &str) -> Vec<Span> {
     let (mut found, mut open) = (Vec::new(), None);
     let mut before = ' ';

@@ -14,14 +14,14 @@ fn travel() -> Module {
 
 const NONE: Evidence = Evidence::all(0.0);
 
-/// Free text, as likely as the reader says.
+/// A model that takes free text to be as likely as the reader says.
 fn model() -> SlotModel {
     let none = json!({"bias": 0.0, "weights": {"reader": 1.0}});
     let part = json!({"least": 0.5, "least_free": 0.5, "found": none, "free": none, "said": none});
     SlotModel::parse(&json!({"read": part, "unread": part, "rules": {}}).to_string()).expect("a model")
 }
 
-/// What fills the slots, of candidates (slot, start, end, log-odds).
+/// The fillings that are selected from candidates (slot, start, end, log-odds).
 fn filled(candidates: &[(&str, usize, usize, f32)]) -> Vec<(String, usize)> {
     let module = travel();
     let function = &module.functions[0];

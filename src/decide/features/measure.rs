@@ -15,7 +15,7 @@ use crate::{
     text::Span,
 };
 
-/// What retrieval and learning know of the best of these candidates, without its slots.
+/// The features that retrieval and learning give the best of these candidates, without its slots.
 pub(crate) fn of_candidates(
     situation: &Situation<'_>,
     act: Option<ActOdds>,
@@ -75,7 +75,7 @@ fn of_act(situation: &Situation<'_>, act: Option<ActOdds>, function: FunctionId,
     features.asks_beyond = features.asks_unlike.max(0.0);
 }
 
-/// Everything that is known of the candidate `at` with its slots read.
+/// Everything that is known about the candidate `at` with its slots read.
 pub(crate) fn of_alternative(
     situation: &Situation<'_>,
     act: Option<ActOdds>,
@@ -94,13 +94,13 @@ pub(crate) fn of_alternative(
     features
 }
 
-/// The account of words: what values and the function's own words explain of them.
+/// The account of words: how many of them values and the function's own words explain.
 pub(crate) struct Account {
-    /// Share of what the words mean that is accounted for, 0 to 1.
+    /// The share of the words' weight that is explained, 0 to 1.
     pub explained: f32,
-    /// What is left over, as a sum.
+    /// The weight of the words that are left over.
     pub left_over: f32,
-    /// Words that are left and that nothing in the module has.
+    /// The number of words that are left and occur nowhere in the module.
     unknown: usize,
 }
 
@@ -133,7 +133,7 @@ fn is_explained(
         || reply::says_nothing(situation.knowledge.module.language(), folded)
 }
 
-/// The words for which nothing accounts, with what each weighs in [`Account::left_over`].
+/// The words that nothing explains, each with its weight in [`Account::left_over`].
 pub(crate) fn left_over(situation: &Situation<'_>, function: FunctionId, covered: &[Span]) -> Vec<(Span, f32)> {
     let utterance = situation.utterance();
     let words = utterance.words().iter().map(|word| (*word, utterance.folded_in(*word)));
@@ -173,7 +173,7 @@ fn of_slots(situation: &Situation<'_>, reading: &Reading<'_>, frame: &Frame, fea
     let in_free = |word: &&Span| said.iter().any(|(_, span, is_recognized, _)| !is_recognized && span.overlaps(**word));
     features.free_share = count(words.iter().filter(in_free).count()) / count(words.len().max(1));
     let spans = reading.spans_of(&[]);
-    // An article says too little to be missed.
+    // An article says too little to be missed if it fills no slot.
     let told = situation.mentions().iter().filter(|mention| mention.score > ARTICLE.score());
     let unclaimed = told.filter(|mention| !spans.iter().any(|span| span.overlaps(mention.span)));
     let mut places: Vec<Span> = unclaimed.map(|mention| mention.span).collect();
@@ -181,7 +181,7 @@ fn of_slots(situation: &Situation<'_>, reading: &Reading<'_>, frame: &Frame, fea
     features.unclaimed = count(places.len());
 }
 
-/// What is refused, what else is asked for, what was asked.
+/// The features of refusals, of other requests and of what was asked.
 fn of_the_rest(situation: &Situation<'_>, reading: &Reading<'_>, features: &mut Features) {
     let function = reading.function;
     features.refused = flag(situation.refusal(function).is_some());

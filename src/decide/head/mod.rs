@@ -1,13 +1,13 @@
 //! What a module's own exemplars teach about its functions: two regressions, one on the embedder's vectors and one on
-//! the n-grams of the text, fitted when the module is prepared.
+//! the n-grams of the text. They are fitted when the module is prepared.
 //!
-//! Each gives a probability to every function, and one to "none of them", which sentences about other things and
-//! negative exemplars teach. Sentences that are left out of a fit tell what the module's own exemplars reach; what an
-//! utterance reaches is measured against that.
+//! Each gives a probability to every function, and one to "none of them", which is learned from sentences about other
+//! things and from negative exemplars. Some sentences are left out of a fit to measure what the module's own exemplars
+//! score; the scores of an utterance are compared with that.
 //!
-//! A fit goes on from that of the version before as long as few sentences came or went since one was made from nothing:
-//! the weights are the same, wherever a fit starts, but for the tolerance of the solver, while how rare n-grams are and
-//! what the exemplars reach stay as they were measured then.
+//! A fit continues from that of the version before as long as few sentences came or went since a fit started from zero.
+//! The weights are the same wherever a fit starts, within the tolerance of the solver. The rarity of n-grams and the
+//! scores of the exemplars stay as they were measured then.
 
 mod ngrams;
 mod regression;
@@ -27,18 +27,18 @@ use solver::{Duals, Solver};
 
 use crate::module::FunctionId;
 
-/// The embedder's vectors are of length 1; this lets the weights tell near ones apart.
+/// The embedder's vectors have length 1; the scale lets the weights separate near ones.
 const VECTORS: Fit = Fit { scale: 4.0, ridge: 0.1 };
 const NGRAMS: Fit = Fit { scale: 1.0, ridge: 0.05 };
-/// Multiplications that a fit may take: some five seconds of one core.
+/// The most multiplications of a fit: some five seconds of one core.
 const WORK: usize = 60_000_000_000;
-/// Sweeps over all sentences, at most, and those that must be affordable: after fewer, a fit is not worth having. Ten or
-/// so are usual.
+/// The most sweeps over all sentences, and the number that must be affordable: with fewer, a fit is not worth having.
+/// About ten are usual.
 const MOST: usize = 50;
 const FEWEST: usize = 6;
-/// Parts of the exemplars that are left out in turn.
+/// The number of parts into which the exemplars are divided; each part is left out once.
 const FOLDS: usize = 3;
-/// Weights of the regression on n-grams, at most: beyond, n-grams share places.
+/// The most weights of the regression on n-grams: with more n-grams, several share a place.
 const MOST_WEIGHTS: usize = 1 << 20;
 
 /// See [the module](self).
@@ -51,27 +51,27 @@ pub struct Head {
     work: Work,
 }
 
-/// What the module's own exemplars reach where they are left out of the fit.
+/// The scores of the module's own exemplars when they are left out of the fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Own {
-    /// Share of them that find their function, by both regressions together.
+    /// The share of them that find their function, by both regressions together.
     pub accuracy: f32,
-    /// Mean log-probability of their function, by each regression.
+    /// The mean log-probability of their function, by each regression.
     pub vectors: f32,
     pub ngrams: f32,
 }
 
-/// What a fit took.
+/// The work that a fit took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Work {
-    /// It went on from the version before.
+    /// The fit continued from the version before.
     pub goes_on: bool,
-    /// Sentences that were looked at, and those that were solved, by both regressions together.
+    /// How many sentences were looked at and how many were solved, by both regressions together.
     pub visited: usize,
     pub solved: usize,
 }
 
-/// The log-probability of each function and, last, of none; empty where there is no regression.
+/// The log-probability of each function and, last, of "none of them"; empty if there is no regression.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LogProbabilities {
     pub vectors: Vec<f32>,
@@ -85,8 +85,8 @@ pub(crate) struct Example<'a> {
 }
 
 impl Head {
-    /// Learns from the sentences of a module in a language (BCP 47) about its functions, by name. `before` is the head
-    /// of an earlier version.
+    /// Learns about the functions of a module, given by name, from sentences in a language (BCP 47). `before` is the
+    /// head of an earlier version.
     pub(crate) fn fit(examples: &[Example<'_>], functions: &[&str], language: &str, before: Option<&Self>) -> Self {
         let Some(first) = examples.first() else { return Self::default() };
         let width = first.vector.len();
@@ -120,7 +120,7 @@ impl Head {
             examples.iter().for_each(|example| rows.push(Row::Sparse(&ngrams.vector(&example.sentence.text))));
             (data.learn(&rows, NGRAMS, known.and_then(|_| carried(1))), ngrams)
         };
-        // Both keep a core busy.
+        // Each of the two keeps a core busy.
         let (by_vector, (by_text, ngrams)) = std::thread::scope(|scope| {
             let texts = scope.spawn(by_text);
             (by_vector(), texts.join().unwrap_or_default())
@@ -137,7 +137,7 @@ impl Head {
         Self { vectors: by_vector.model, ngrams, own, taught: Some(taught), work }
     }
 
-    /// What the utterance means by what was learned.
+    /// The probabilities of the functions for an utterance.
     pub(crate) fn log_probabilities(&self, vector: &[f32], text: &str) -> LogProbabilities {
         let by_vector = self.vectors.as_ref().filter(|model| Row::Dense(vector).fits(model.width()));
         let by_text = self.ngrams.as_ref();
@@ -154,23 +154,24 @@ impl Head {
         self.own
     }
 
-    /// What the fit took.
+    /// The work that the fit took.
     #[must_use]
     pub const fn work(&self) -> Work {
         self.work
     }
 }
 
-/// What is known of each row, whatever its inputs are.
+/// What is known of each row, apart from its inputs.
 #[derive(Clone, Copy)]
 struct Data<'a> {
     labels: &'a [usize],
-    /// The part in which a row is left out; `None`: it never is.
+    /// The part with which a row is left out; `None` if it never is.
     folds: &'a [Option<usize>],
     classes: usize,
 }
 
-/// A fitted model, and what models without it say of a row; empty for a row that was never left out.
+/// A fitted model, and the log-probabilities of each row by the model without it; empty for a row that was never left
+/// out.
 #[derive(Default)]
 struct Learned {
     model: Option<Regression>,
@@ -181,9 +182,9 @@ struct Learned {
 }
 
 impl Data<'_> {
-    /// Goes on from `start`, and then leaves nothing out.
+    /// Continues from `start`; then leaves out each part in turn.
     fn learn(self, rows: &Rows, how: Fit, start: Option<Duals>) -> Learned {
-        // Forward and back.
+        // One pass forward and one back.
         let pass = 2 * rows.filled() * self.classes;
         let sweeps = (WORK / pass.max(1)).min(MOST);
         if sweeps < FEWEST {
@@ -203,7 +204,7 @@ impl Data<'_> {
         Learned { model: Some(model), duals: Some(duals), left_out, visited, solved }
     }
 
-    /// Goes on without one part, and says what that model makes of it.
+    /// Continues the fit without one part, and evaluates that part with the resulting model.
     fn leave_out(
         self,
         rows: &Rows,
@@ -222,7 +223,7 @@ impl Data<'_> {
     }
 }
 
-/// What was reached by sentences that were left out.
+/// The scores of the sentences that were left out.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 sentences")]
 fn own(labels: &[usize], by_vector: &Learned, by_text: &Learned) -> Own {
     let (mut own, mut right, mut count) = (Own::default(), 0_usize, 0_usize);
@@ -252,7 +253,7 @@ mod tests {
         Sentence { function: Some(id), exemplar: Some((id, ExemplarId::from_index(exemplar))), text: text.to_owned() }
     }
 
-    /// Vectors that say nothing: what is found is found by n-grams.
+    /// A head for vectors that say nothing: only n-grams find functions.
     fn head(sentences: &[Sentence]) -> Head {
         let examples: Vec<Example<'_>> =
             sentences.iter().map(|sentence| Example { sentence, vector: &[1.0, 0.0] }).collect();
@@ -297,7 +298,7 @@ mod tests {
 
     const NAMES: [&str; 2] = ["cancel", "track"];
 
-    /// Enough sentences that a few are few, with vectors that tell little.
+    /// So many sentences that a change of a few is small, with vectors that say little.
     fn many() -> Vec<Sentence> {
         let things = ["order", "parcel", "booking", "flight", "ticket", "table", "room", "car", "trip", "loan"];
         let said = |index: usize, ways: [&str; 3]| format!("{} {}", ways[index % 3], things[index / 3 % 10]);
@@ -309,7 +310,7 @@ mod tests {
             .collect()
     }
 
-    /// The sum of what stands for each word, of length 1.
+    /// The sum of a fixed vector for each word, scaled to length 1.
     fn vector(text: &str) -> Vec<f32> {
         let mut sum = vec![0.0; 32];
         for word in text.split(' ') {
@@ -378,7 +379,7 @@ mod tests {
         }
         let gone = fit(&many(), &NAMES, Some(&on));
         assert!(gone.work().goes_on);
-        // N-grams of the joke stay known, so only other texts are read as before.
+        // N-grams of the joke stay known, so only other texts score as before.
         for text in ["cancel my order", "where is the telly"] {
             assert!(apart(&gone, &before, text) < 0.05, "{text}: {}", apart(&gone, &before, text));
         }

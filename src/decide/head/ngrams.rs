@@ -1,7 +1,7 @@
 //! Sentences as hashed TF-IDF vectors of their words, pairs of words, and characters within words.
 //!
-//! Each n-gram falls into a place with a sign of its own, so that products of two vectors stay what they are on average
-//! where two n-grams share a place, and so that a place stays where it is when a module has one more sentence.
+//! Each n-gram is hashed to a place and a sign. Where two n-grams share a place, products of two vectors stay the same
+//! on average. A place does not change when the module gets another sentence.
 
 use std::hash::{Hash, Hasher};
 
@@ -9,24 +9,24 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{language::facts::is_unspaced_language, text::fold};
 
-/// Characters of an n-gram within a word, at most; the word's own borders count.
+/// The most characters of an n-gram within a word; the word's own borders count.
 const LONGEST: usize = 4;
-/// Characters of a text that are read: an utterance that is far longer says nothing more about its function.
+/// How many characters of a text are read: a far longer utterance says nothing more about its function.
 const READ: usize = 1_000;
 
 /// How rare each n-gram is among the sentences of a module.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ngrams {
     rarity: FxHashMap<u64, f32>,
-    /// Of an n-gram that was never seen, and of one that a single sentence has.
+    /// The rarity of an n-gram that was never seen, and of one that occurs in a single sentence.
     unseen: f32,
     once: f32,
     is_unspaced: bool,
-    /// Places of a vector.
+    /// The number of places of a vector.
     width: usize,
 }
 
-/// The n-grams of a text with their counts: those of words, and those of characters.
+/// The n-grams of a text with their counts: n-grams of words, and n-grams of characters.
 struct Counted {
     words: Vec<(u64, f32)>,
     characters: Vec<(u64, f32)>,
@@ -58,7 +58,7 @@ impl Ngrams {
         known
     }
 
-    /// Knows the n-grams of a few more texts, as of a single one; all others are as rare as they were.
+    /// Adds the n-grams of a few more texts as if each occurred once; all others keep their rarity.
     pub(crate) fn with<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Self {
         let mut more = self.clone();
         for text in texts {
@@ -73,8 +73,8 @@ impl Ngrams {
         self.width
     }
 
-    /// The text as a vector, its places that are not 0; words and characters are each of length 1, n-grams that no
-    /// sentence has lie in no place.
+    /// The text as a vector, with the places that are not 0. The words and the characters each have length 1. N-grams
+    /// that occur in no sentence have no place.
     pub(crate) fn vector(&self, text: &str) -> Vec<(u32, f32)> {
         let mut vector: Vec<(u32, f32)> = Vec::new();
         let Counted { words, characters } = self.count(text);
@@ -94,7 +94,7 @@ impl Ngrams {
                 vector.push((u32::try_from(place).unwrap_or_default(), sign * weight / length.max(f32::EPSILON)));
             }
         }
-        // So that sums are the same in each run.
+        // A fixed order makes sums the same in each run.
         vector.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
         vector
     }
@@ -122,7 +122,7 @@ impl Ngrams {
     }
 }
 
-/// Each with how often it is there.
+/// Each n-gram with its count.
 #[expect(clippy::cast_precision_loss, reason = "as many as a text has characters")]
 fn counts(mut ngrams: Vec<u64>) -> Vec<(u64, f32)> {
     ngrams.sort_unstable();
@@ -132,7 +132,7 @@ fn counts(mut ngrams: Vec<u64>) -> Vec<(u64, f32)> {
 fn hashed(value: &impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
-    // The product mixes upwards; this brings the high bits down too.
+    // The product mixes upwards; this mixes the high bits down too.
     let hash = hasher.finish();
     (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

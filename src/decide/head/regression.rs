@@ -1,14 +1,14 @@
-//! Multinomial logistic regression: what was fitted to rows.
+//! Multinomial logistic regression: the fitted model.
 
 use super::rows::Row;
 use crate::linear::vectorized;
 
-/// What is fitted: the loss of every row, and the squares of the weights.
+/// How a model is fitted: the objective is the loss of every row, plus the squares of the weights.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fit {
-    /// What the rows are multiplied with: the larger, the less the weights are held back.
+    /// The factor of the rows: the larger, the weaker the regularization.
     pub(crate) scale: f32,
-    /// Half of it is what a squared weight costs, against the loss of a row.
+    /// Half of it is the cost of a squared weight, relative to the loss of a row.
     pub(crate) ridge: f32,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Regression {
 }
 
 impl Regression {
-    /// Says the same of every class.
+    /// A model that gives every class the same probability.
     pub(super) fn zero(classes: usize, width: usize, scale: f32) -> Self {
         Self { classes, width, scale, weights: vec![0.0; (width + 1) * classes] }
     }

@@ -2,7 +2,7 @@
 
 use crate::linear::{add_scaled, add_scaled_four, vectorized};
 
-/// A row of inputs: all of them, or those that are not 0 with their places.
+/// A row of inputs: all of them, or the nonzero ones with their places.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Row<'a> {
     Dense(&'a [f32]),
@@ -12,9 +12,9 @@ pub(crate) enum Row<'a> {
 /// Rows of one width.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rows {
-    /// One after the other.
+    /// The values of all rows, one row after the other.
     Dense { width: usize, values: Vec<f32> },
-    /// `ends` are where the entries of each row end; those of a row stand by their places.
+    /// `ends` holds where the entries of each row end; the entries of a row are sorted by their places.
     Sparse { width: usize, entries: Vec<(u32, f32)>, ends: Vec<usize> },
 }
 
@@ -47,7 +47,7 @@ impl Rows {
         }
     }
 
-    /// Values that may differ from 0.
+    /// The number of values that may differ from 0.
     pub(crate) const fn filled(&self) -> usize {
         match self {
             Self::Dense { values, .. } => values.len(),

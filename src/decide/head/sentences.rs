@@ -6,18 +6,18 @@ use crate::{
     text::in_words,
 };
 
-/// A sentence that means a function, or says what does not mean it.
+/// A sentence that means a function, or an example of what does not mean it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sentence {
     /// `None`: it means no function of the module.
     pub(crate) function: Option<FunctionId>,
-    /// What it was made from; `None` for a description.
+    /// The exemplar that it was made from; `None` for a description.
     pub(crate) exemplar: Option<(FunctionId, ExemplarId)>,
     pub(crate) text: String,
 }
 
-/// Every sentence of a module, in its order; none if it has no exemplars, as descriptions alone are found as well
-/// without.
+/// Every sentence of a module, in its order. None if the module has no exemplars: retrieval finds descriptions just as
+/// well without a head.
 pub(crate) fn sentences(module: &Module, said: &Sentences) -> Vec<Sentence> {
     if module.functions.iter().all(|function| function.exemplars.is_empty()) {
         return Vec::new();
@@ -26,7 +26,7 @@ pub(crate) fn sentences(module: &Module, said: &Sentences) -> Vec<Sentence> {
     for id in module.function_ids() {
         let function = module.function(id);
         sentences.push(Sentence { function: Some(id), exemplar: None, text: described(function) });
-        // What speaks only in a context says nothing where nothing was asked.
+        // An exemplar that counts only in a context says nothing without a question.
         let speaks = |exemplar: &Exemplar| exemplar.context_frame.is_none() && exemplar.context_slot.is_none();
         for (index, exemplar) in function.exemplars.iter().enumerate().filter(|(_, exemplar)| speaks(exemplar)) {
             let of = (exemplar.mode != OwnerMode::Negative).then_some(id);

@@ -1,4 +1,4 @@
-//! What a head was fitted to, and what of that an earlier one was fitted to as well.
+//! What a head was fitted to, and how much of that an earlier head was fitted to as well.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -6,17 +6,18 @@ use rustc_hash::FxHashMap;
 
 use super::{Example, solver::Duals};
 
-/// A fit goes on from another as long as at most one sentence in so many came or went since one was made from nothing.
+/// A fit continues from another as long as at most one sentence in this many came or went since a fit started from
+/// zero.
 const FEW: usize = 20;
 
-/// The sentences of a fit and what it found for them.
+/// The sentences of a fit and the duals that it found for them.
 #[derive(Debug, Clone)]
 pub(super) struct Taught {
     language: String,
     functions: Vec<String>,
-    /// What each sentence says, and of which function.
+    /// A hash of each sentence's text and function.
     sentences: Vec<u64>,
-    /// Sentences that came or went since a fit was made from nothing.
+    /// How many sentences came or went since a fit started from zero.
     pub(super) changed: usize,
     /// By vectors, and by n-grams; `None` where nothing was fitted.
     pub(super) duals: [Option<Duals>; 2],
@@ -26,7 +27,7 @@ pub(super) struct Taught {
 pub(super) struct Since {
     pub(super) rows: Vec<Option<usize>>,
     pub(super) classes: Vec<Option<usize>>,
-    /// As [`Taught::changed`].
+    /// See [`Taught::changed`].
     pub(super) changed: usize,
 }
 

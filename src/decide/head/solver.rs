@@ -1,10 +1,10 @@
 //! Multinomial logistic regression by dual coordinate ascent (Yu, Huang and Lin, 2011).
 //!
-//! Each row has a dual for each class: where the fit is done, its label less the model's probabilities. The weights are
-//! the sum of the rows, each times its duals, over the ridge. A visit solves the duals of one row while those of all
-//! others stand. So a fit goes on from the duals of another: rows that are gone leave nothing behind, new ones start at
-//! 0, and only rows that these throw out of balance are solved again. The objective has one optimum, wherever a fit
-//! starts.
+//! Each row has a dual for each class. When the fit is done, the duals of a row are its label minus the model's
+//! probabilities. The weights are the sum of the rows, each times its duals, divided by the ridge. A visit solves the
+//! duals of one row while those of all others stay fixed. So a fit can continue from the duals of another: removed rows
+//! leave nothing behind, new rows start at 0, and only rows that are thus out of balance are solved again. The
+//! objective has one optimum, wherever a fit starts.
 
 use super::{
     regression::{Fit, Regression},
@@ -12,23 +12,24 @@ use super::{
 };
 use crate::linear::{add_scaled, vectorized};
 
-/// A row is in balance where no dual is farther off than this: so far a probability may be from the optimum's.
+/// A row is in balance if no dual is off by more than this: a probability may differ from the optimum's by this much.
 const TOLERANCE: f32 = 0.003;
-/// A fit is done where a sweep over all rows finds fewer than one in so many out of balance.
+/// A fit is done when a sweep over all rows finds fewer than one in this many out of balance.
 const FEW: usize = 100;
-/// Sweeps over the rows that were out of balance, between two over all.
+/// The number of sweeps over the rows that were out of balance, between two sweeps over all rows.
 const AMONG_CHANGED: usize = 3;
-/// Newton steps of a visit, at most, and how far a logit goes in one: beyond, the curvature is that of another place.
+/// The most Newton steps of a visit, and how far a logit moves in one: further away, the curvature is different.
 const STEPS: usize = 20;
 const REACH: f32 = 2.0;
-/// Every row has this value beside its own: the bias's. Held back as any weight, which a bias hardly feels.
+/// The input of the bias, which every row has beside its own values. The bias is regularized like any weight, which
+/// hardly affects it.
 const BIAS: f32 = 1.0;
 /// Duals lie between -1 and 1 and are kept in 16 bits: steps a hundred times finer than the tolerance.
 const STEP: f32 = 1.0 / 32_767.0;
-/// Rows whose duals are made floats at once.
+/// How many rows have their duals converted to floats at once.
 const BLOCK: usize = 256;
 
-/// By row and class.
+/// The duals by row and class.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Duals {
     classes: usize,
@@ -40,7 +41,7 @@ impl Duals {
         Self { classes, values: vec![0; rows * classes] }
     }
 
-    /// For other rows and classes, each with its place among these; what has none starts at 0.
+    /// The duals for other rows and classes, each given with its place among these; one without a place starts at 0.
     pub(super) fn carried(&self, rows: &[Option<usize>], classes: &[Option<usize>]) -> Self {
         let mut carried = Self::zero(rows.len(), classes.len());
         let is_same = classes.len() == self.classes && (0..).zip(classes).all(|(at, from)| *from == Some(at));
@@ -56,7 +57,7 @@ impl Duals {
         carried
     }
 
-    /// Without these rows.
+    /// The duals without these rows.
     pub(super) fn without(&self, is_out: impl Fn(usize) -> bool) -> Self {
         let mut fewer = self.clone();
         for (row, values) in fewer.values.chunks_exact_mut(self.classes).enumerate() {
@@ -68,7 +69,7 @@ impl Duals {
     }
 }
 
-/// Rows with their classes and duals, and the weights that follow from them.
+/// Rows with their classes and duals, and the weights that result from them.
 pub(super) struct Solver<'a> {
     rows: &'a Rows,
     labels: &'a [usize],
@@ -78,24 +79,24 @@ pub(super) struct Solver<'a> {
     model: Regression,
     /// How much a row's own duals move its logits.
     pulls: Vec<f32>,
-    /// Of the row that is visited, by class.
+    /// The working values of the visited row, by class.
     at: Visit,
     random: fastrand::Rng,
-    /// Rows that were looked at, and those that were solved.
+    /// How many rows were looked at, and how many were solved.
     pub(super) visited: usize,
     pub(super) solved: usize,
 }
 
-/// What a visit works with, by class.
+/// The working values of a visit, by class.
 struct Visit {
     logits: Vec<f32>,
     probabilities: Vec<f32>,
-    /// The logits without what the row's own duals do, and with all that its label could do.
+    /// The logits without the effect of the row's own duals, plus the full effect of its label.
     target: Vec<f32>,
 }
 
 impl<'a> Solver<'a> {
-    /// Goes on from `duals`.
+    /// Continues from `duals`.
     pub(super) fn new(rows: &'a Rows, labels: &'a [usize], how: Fit, duals: Duals) -> Self {
         let classes = duals.classes;
         let pull = |row: usize| (BIAS * BIAS + how.scale * how.scale * rows.row(row).squares()) / how.ridge;
@@ -121,7 +122,7 @@ impl<'a> Solver<'a> {
         (self.model, self.duals)
     }
 
-    /// The weights that follow from the duals.
+    /// Computes the weights from the duals.
     fn weigh(&mut self) {
         let (classes, split) = (self.classes, self.rows.width() * self.classes);
         let mut floats = Vec::with_capacity(BLOCK * classes);
@@ -138,7 +139,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Visits `among` until they are in balance, in at most so many sweeps over all of them.
+    /// Visits `among` until they are in balance, in at most this many sweeps over all of them.
     pub(super) fn settle(&mut self, mut among: Vec<usize>, sweeps: usize) {
         for _ in 0..sweeps {
             let mut changed = self.sweep(&mut among);
@@ -152,13 +153,13 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Visits each once, and gives those that were out of balance.
+    /// Visits each row once, and returns those that were out of balance.
     fn sweep(&mut self, among: &mut [usize]) -> Vec<usize> {
-        // In an order that tells nothing, always the same: neighbours of one class say much the same.
+        // In random but reproducible order: neighbours of one class are much alike.
         self.random.shuffle(among);
         self.visited += among.len();
         let mut changed = Vec::new();
-        // Counted, since what an iterator calls is not inlined here, and then is not vectorized.
+        // A counted loop, since what an iterator calls is not inlined here and would not be vectorized.
         vectorized(
             #[inline(always)]
             || {
@@ -209,8 +210,9 @@ impl Visit {
         farthest < TOLERANCE
     }
 
-    /// Newton's method for the logits at which the duals are the label less the probabilities; leaves those
-    /// probabilities. The curvature is diagonal but for one product, so that a step takes a few passes over the classes.
+    /// Newton's method for the logits at which the duals are the label minus the probabilities; it leaves those
+    /// probabilities in place. The curvature is diagonal plus one product, so a step takes a few passes over the
+    /// classes.
     #[inline(always)]
     fn solve(&mut self, label: usize, pull: f32, duals: &[i16]) {
         for (target, (logit, dual)) in self.target.iter_mut().zip(self.logits.iter().zip(duals)) {
@@ -272,10 +274,10 @@ mod tests {
     const HOW: Fit = Fit { scale: 2.0, ridge: 0.1 };
     const SWEEPS: usize = 50;
 
-    /// Inputs of a row: as in sentences, most tell one from another and not the class.
+    /// The number of inputs of a row: as in sentences, most identify the row and not its class.
     const WIDTH: usize = 24;
 
-    /// Three classes around three corners, noise beside.
+    /// Rows of three classes around three corners, with noise.
     fn corners(count: usize) -> (Rows, Vec<usize>) {
         let mut random = fastrand::Rng::with_seed(7);
         let (mut rows, mut labels) = (Rows::dense(WIDTH), Vec::new());
@@ -313,7 +315,7 @@ mod tests {
         }
     }
 
-    /// The slope of the objective is what the weights cost less what the rows pull.
+    /// The slope of the objective is the cost of the weights minus the pull of the rows.
     #[test]
     fn the_objective_is_flat_where_a_fit_ends() {
         let (rows, labels) = corners(60);
@@ -356,7 +358,7 @@ mod tests {
     fn a_fit_that_goes_on_solves_fewer_rows_and_ends_where_another_does() {
         let (most, labels) = corners(200);
         let before = fitted(&most, &labels).1;
-        // The last is new, and two are gone.
+        // The last row is new, and two are gone.
         let (mut rows, mut kept, mut labels_kept) = (Rows::dense(WIDTH), Vec::new(), Vec::new());
         for index in (0..200).filter(|index| ![10, 100].contains(index)) {
             rows.push(most.row(index));
@@ -371,7 +373,7 @@ mod tests {
         let carried = before.carried(&kept, &[Some(0), Some(1), Some(2)]);
         let on = settled(&rows, &labels_kept, carried);
         let anew = settled(&rows, &labels_kept, Duals::zero(rows.len(), 3));
-        // In few inputs each row moves all others.
+        // With few inputs, each row moves all others.
         assert!(on.solved * 3 < anew.solved * 2, "{} against {}", on.solved, anew.solved);
         let (on, anew) = (on.done().0, anew.done().0);
         for index in 0..rows.len() {

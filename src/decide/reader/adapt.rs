@@ -1,8 +1,8 @@
-//! What a module's own exemplars teach the reader: for each slot, a small correction to the vector that stands for it.
+//! What a module's own exemplars teach the reader: for each slot, a small correction to the slot's vector.
 //!
-//! A slot's correction is a logistic regression on what the reader knows of spans, from the scores that it gives
-//! anyway; `models/reader/README.md` has the recipe. Nothing is drawn at random, so that a module is always learned
-//! alike.
+//! A slot's correction is a logistic regression on the reader's features of spans, starting from the reader's own
+//! scores; `models/reader/README.md` has the recipe. It uses no random numbers, so learning a module always gives the
+//! same result.
 
 use super::{FunctionLabels, span_feature, touched};
 use crate::{
@@ -13,19 +13,19 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// Steps of Adam, their size, and the weight of the square of the correction.
+/// Steps of Adam, their size, and the weight of the squared correction.
 const STEPS: i32 = 60;
 const RATE: f32 = 0.05;
 const DECAY: f32 = 0.5;
 
-/// Added to a slot's vector, and to its bias.
+/// A vector that is added to a slot's vector, and a number that is added to its bias.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Correction(pub(crate) Vec<f32>);
 
-/// What the reader makes of a sentence, with the words that fill slots: the first and the last.
+/// The reader's vectors of a sentence, with the words that fill slots: the first and the last.
 struct Lesson {
     read: SpanVectors,
-    /// The row of each slot among the labels of `read`, and its words.
+    /// For each filled slot, its row among the labels of `read`, and its first and last word.
     filled: Vec<(usize, usize, usize)>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn filled(sentence: &Sentence, words: &[Span]) -> Vec<(usize, usize, 
 /// Spans of all lessons for one slot.
 #[derive(Default)]
 struct Examples {
-    /// One feature and a one after the other.
+    /// Each span's features, with a 1 for the bias behind them.
     features: Vec<Vec<f32>>,
     /// The reader's own scores.
     scores: Vec<f32>,
@@ -95,7 +95,7 @@ impl Examples {
                     span_feature(read, first, last, &mut feature);
                     let score = dot(&feature, read.labels.row(row)) + read.biases[row];
                     let is_filled = filled.contains(&(row, first, last));
-                    // What fills nothing and scores less is told apart well enough.
+                    // A span that fills nothing and scores lower is already rejected well enough.
                     if is_filled || score > -MOST_ODDS {
                         examples.push(feature, score, is_filled);
                     }
@@ -112,7 +112,7 @@ impl Examples {
         self.is_filled.push(is_filled);
     }
 
-    /// So many numbers; zeros if there is nothing to learn from.
+    /// `width` numbers; zeros if there is nothing to learn from.
     fn fit(&self, width: usize) -> Correction {
         let mut correction = vec![0.0_f32; width];
         let (mut mean, mut square) = (vec![0.0_f32; width], vec![0.0_f32; width]);

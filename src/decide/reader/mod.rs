@@ -1,6 +1,6 @@
 //! Which words fill which slot of a function, by the reader: a network that was trained over many modules and knows a
-//! slot by its name and description alone. A module's own exemplars sharpen it (`adapt`), from sentences made of them
-//! (`sentences`), with values that people say for like slots (`typical`).
+//! slot only by its name and description. A module's own exemplars sharpen it (`adapt`). They are turned into sentences
+//! (`sentences`) with values that people say for similar slots (`typical`).
 
 pub(crate) mod adapt;
 
@@ -20,40 +20,40 @@ use crate::{
 };
 use adapt::Correction;
 
-/// Choices of a slot that its label names.
+/// How many choices of a slot its label names.
 const CHOICES: usize = 8;
 
-/// The reader with what it must know of one module. Made when the module is prepared.
+/// The reader with what it must know about one module. Made when the module is prepared.
 #[derive(Debug)]
 pub struct SlotReader {
     pub(crate) reader: Arc<Reader>,
-    /// Of each function, by its index.
+    /// The labels of each function, by its index.
     pub(crate) functions: Vec<FunctionLabels>,
 }
 
-/// What the reader is told of a function.
+/// The reader's input for a function.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FunctionLabels {
     pub function: Arc<[f32]>,
-    /// Of each slot, by its index.
+    /// The label vector of each slot, by its index.
     pub slots: Vec<Arc<[f32]>>,
-    /// What the function's exemplars teach about each slot; empty if there are none.
+    /// What the function's exemplars teach about each slot; empty if it has none.
     pub corrections: Arc<[Correction]>,
-    /// Stands for everything that the corrections were learned from.
+    /// A hash of everything that the corrections were learned from.
     pub learned_from: [u8; blake3::OUT_LEN],
 }
 
-/// The sentences whose vectors stand for a function and for its slots.
+/// The texts whose vectors describe a function and its slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LabelTexts {
     pub function: String,
     pub slots: Vec<String>,
 }
 
-/// What was read, by function and by the slots that were asked for.
+/// The results so far, by function and by the slots that were asked for.
 type Read = HashMap<(FunctionId, Vec<SlotId>), Arc<SpanScores>>;
 
-/// The words of an utterance, or of a part of it, as the reader sees them, with what it has read so far.
+/// The words of an utterance, or of a part of it, as the reader sees them, with the results so far.
 pub(crate) struct Words {
     states: WordStates,
     read: Mutex<Read>,
@@ -63,7 +63,7 @@ pub(crate) struct Words {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SpanScores {
     words: Vec<Span>,
-    /// Words of a span, at most.
+    /// The most words of a span.
     longest: usize,
     /// By slot: the score of words `first..=last` is at `first * longest + last - first`.
     scores: Vec<Vec<f32>>,
@@ -91,7 +91,7 @@ fn slot_label(slot: &Slot) -> String {
     label(&path_name(&slot.path), &slot.description, &slot.choices)
 }
 
-/// "name: description (choice, choice)", as the reader was trained.
+/// "name: description (choice, choice)", the form of label that the reader was trained with.
 fn label(name: &str, description: &str, choices: &[Value]) -> String {
     let mut text = name.to_owned();
     if !description.trim().is_empty() {
@@ -133,8 +133,8 @@ fn plain_name(name: &str) -> String {
 }
 
 impl SlotReader {
-    /// How well the words fill the slots of a function, of which `asked` were just asked for. `None` for a function
-    /// without slots, for no words, and (with a line in the log) if the reader fails.
+    /// How well the words fill the slots of a function; `asked` are the slots that were just asked for. `None` for a
+    /// function without slots, for an empty text, and (with a line in the log) if the reader fails.
     pub(crate) fn read(&self, function: FunctionId, words: &Words, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
         let labels = self.functions.get(function.index()).filter(|labels| !labels.slots.is_empty())?;
         if words.states.spans().is_empty() {
@@ -159,7 +159,7 @@ impl SlotReader {
 }
 
 impl FunctionLabels {
-    /// One reading for every so many slots as the reader takes at once.
+    /// Reads the slots in batches of as many as the reader takes at once.
     pub(crate) fn read(
         &self,
         reader: &Reader,
@@ -181,12 +181,12 @@ impl FunctionLabels {
 }
 
 impl Words {
-    /// `place` tells where the words of the embedded text stand in the utterance.
+    /// `place` maps a span of the embedded text to the utterance.
     pub(crate) fn new(states: WordStates, place: impl Fn(Span) -> Span) -> Self {
         Self { states: states.at(place), read: Mutex::default() }
     }
 
-    /// No operation leaves the table half changed.
+    /// A poisoned lock is usable: no operation leaves the table half changed.
     fn lock(&self) -> std::sync::MutexGuard<'_, Read> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -212,7 +212,8 @@ impl SpanScores {
         Self { words: words.to_vec(), longest, scores }
     }
 
-    /// Log-odds that the slot is filled by just the words that `span` touches; `None` if it touches none, or too many.
+    /// Log-odds that the slot is filled by exactly the words that `span` touches; `None` if it touches none, or too
+    /// many.
     pub(crate) fn score(&self, slot: SlotId, span: Span) -> Option<f32> {
         let (first, last) = touched(&self.words, span)?;
         (last - first < self.longest).then(|| self.scores[slot.index()][first * self.longest + last - first])
@@ -254,7 +255,7 @@ pub(crate) fn touched(words: &[Span], span: Span) -> Option<(usize, usize)> {
     (first < behind).then(|| (first, behind - 1))
 }
 
-/// The scores of each label but the first, as [`SpanScores`] keeps them; minus infinity where no span is.
+/// The scores of each label except the first, as [`SpanScores`] keeps them; minus infinity where there is no span.
 fn table(part: &SpanVectors, words: usize) -> Vec<Vec<f32>> {
     let longest = part.widths.len();
     let mut scores = vec![vec![f32::NEG_INFINITY; words * longest]; part.labels.len().saturating_sub(1)];
@@ -270,7 +271,7 @@ fn table(part: &SpanVectors, words: usize) -> Vec<Vec<f32>> {
     scores
 }
 
-/// What is known of the words `first..=last`, whatever slot they may fill.
+/// The features of the words `first..=last`, whatever slot they may fill.
 pub(crate) fn span_feature(part: &SpanVectors, first: usize, last: usize, feature: &mut [f32]) {
     let (start, end, width) = (part.starts.row(first), part.ends.row(last), part.widths.row(last - first));
     feature.copy_from_slice(start);

@@ -6,7 +6,7 @@ use crate::{
     exemplars::Sentence,
 };
 
-/// What the network gave where it was trained.
+/// The network's output where it was trained.
 #[derive(Deserialize)]
 struct Vectors {
     words: Vec<Cut>,
@@ -41,8 +41,8 @@ fn vectors() -> Vectors {
     serde_json::from_str(include_str!("../../../models/reader/vectors.json")).unwrap()
 }
 
-/// Products of 8 bits differ between processors. The examples were made on one with VNNI instructions; on one without,
-/// vectors were up to 0.0025 apart, states 0.053 and scores 0.28.
+/// Products of 8 bits differ between processors. The examples were made on a processor with VNNI instructions. On one
+/// without, vectors differed by up to 0.0025, states by 0.053 and scores by 0.28.
 const OF_VECTORS: f32 = 8e-3;
 const OF_STATES: f32 = 0.1;
 const OF_SCORES: f32 = 0.8;
@@ -98,7 +98,7 @@ fn labels_are_written_as_in_training() {
 
 fn scores() -> SpanScores {
     let words = [(0, 4), (5, 7), (8, 12)].map(|(start, end)| Span::new(start, end)).to_vec();
-    // One slot, spans of up to two words.
+    // One slot; spans have up to two words.
     let scores = vec![vec![1.0, -2.0, -1.0, 3.0, 0.5, f32::NEG_INFINITY]];
     SpanScores { words, longest: 2, scores }
 }

@@ -1,28 +1,30 @@
-//! A linear-chain conditional random field: the probability of a sequence of labels, given what is observed of each word.
+//! A linear-chain conditional random field: the probability of a sequence of labels, given the observations of each
+//! word.
 //!
-//! There is a crate for it (`crfs`), which learns from a file into a file, knows no probability of a span, and begins
-//! anew for each exemplar that an author adds.
+//! The crate `crfs` does the same, but it learns from a file into a file, gives no probability of a span, and starts
+//! from zero for each exemplar that an author adds.
 
 use super::labels::{LABELS_OF_SLOT, Label};
 use crate::linear::add_scaled;
 
-/// Rows of weights that observations are hashed into. Two that share a row are told apart by the others.
+/// Rows of weights that observations are hashed into. Two observations that share a row differ in their other
+/// observations.
 pub(super) const ROWS: usize = 1 << 15;
-/// Passes over the sentences when nothing is known yet, and when most of it is.
+/// Passes over the sentences: for a new model, and for one that already knows most sentences.
 const PASSES: usize = 8;
 const PASSES_MORE: usize = 2;
 /// The step of `AdaGrad`.
 const RATE: f32 = 0.2;
-/// How many of the observations that name a word of a value are hidden from a pass: a value that was never shown is
+/// The share of observations of a value's own words that is hidden in each pass: a value that was never shown must be
 /// found by the words around it.
 const HIDDEN: f32 = 0.3;
 
-/// What is observed of a word: rows of weights.
+/// The observations of a word, as rows of weights.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Observed {
-    /// What names the word itself.
+    /// Observations that identify the word itself.
     pub(super) own: Vec<u32>,
-    /// What stands around it, and how it is written.
+    /// Observations of its neighbours and of its spelling.
     pub(super) others: Vec<u32>,
 }
 
@@ -42,18 +44,19 @@ pub(super) struct Lesson {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chain {
     labels: usize,
-    /// What each row says of each label.
+    /// The weight of each label for each row.
     weights: Vec<f32>,
-    /// What each label says of the next, the beginning of the sentence first.
+    /// The weight of each label after each label; the beginning of the sentence comes first.
     moves: Vec<f32>,
 }
 
-/// The probabilities of all sequences for one sentence, summed up from both sides. Each word's are scaled to a sum of 1.
+/// The probabilities of all sequences for one sentence, summed up from both sides. Those of each word are scaled to a
+/// sum of 1.
 pub(super) struct Lattice<'a> {
     chain: &'a Chain,
-    /// By word and label: the weight of the label there, alone, up to a factor.
+    /// By word and label: the weight of the label at this word alone, up to a factor.
     here: Vec<f32>,
-    /// Of everything up to this word, it included; of everything behind it.
+    /// The weight of everything up to this word, including it; and of everything behind it.
     before: Vec<f32>,
     behind: Vec<f32>,
     scales: Vec<f32>,
@@ -66,7 +69,7 @@ impl Chain {
         Self { labels, weights: vec![0.0; ROWS * labels], moves: vec![0.0; (labels + 1) * labels] }
     }
 
-    /// Learns from the lessons, in an order that is always the same. `goes_on`: most of them were learned before.
+    /// Learns from the lessons, in a fixed order. `goes_on` is true if most of them were learned before.
     pub(super) fn learn(&mut self, lessons: &[Lesson], goes_on: bool) {
         let mut random = fastrand::Rng::with_seed(1);
         let (mut squares, mut of_moves) = (vec![1e-2_f32; self.weights.len()], vec![1e-2_f32; self.moves.len()]);
@@ -84,7 +87,7 @@ impl Chain {
         }
     }
 
-    /// One step towards the labels of a sentence.
+    /// A step towards the labels of one sentence.
     fn step(&mut self, words: &[Vec<u32>], labels: &[Label], (squares, of_moves): (&mut [f32], &mut [f32])) {
         let count = self.labels;
         let lattice = self.lattice(words);
@@ -171,19 +174,19 @@ impl Lattice<'_> {
         }
     }
 
-    /// What each label of this word weighs with everything behind it, scaled as what is before it.
+    /// The weight of each label of this word together with everything behind it, scaled like `before`.
     fn weighed(&self, word: usize) -> Vec<f32> {
         let own = word * self.chain.labels..(word + 1) * self.chain.labels;
         let scale = self.scales[word];
         self.here[own.clone()].iter().zip(&self.behind[own]).map(|(here, behind)| here * behind / scale).collect()
     }
 
-    /// Of each label of each word.
+    /// The probability of each label of each word.
     fn probabilities(&self) -> Vec<f32> {
         self.before.iter().zip(&self.behind).map(|(before, behind)| before * behind).collect()
     }
 
-    /// How often each label is followed by each, by what is expected; the beginning last.
+    /// The expected number of times that each label follows each; the beginning of the sentence is last.
     fn moves_between(&self) -> Vec<f32> {
         let count = self.chain.labels;
         let mut found = vec![0.0_f32; self.moves.len()];
@@ -208,7 +211,7 @@ impl Lattice<'_> {
         self.before[at] * self.behind[at]
     }
 
-    /// The probability of just these labels.
+    /// The probability of exactly these labels.
     pub(super) fn of_labels(&self, labels: &[Label]) -> f32 {
         let count = self.chain.labels;
         let mut from = count;
@@ -249,7 +252,7 @@ mod tests {
         Lesson { words: words.iter().map(word).collect(), labels: labels.iter().map(|label| Label(*label)).collect() }
     }
 
-    /// "Play 7 8", "play 9": what stands behind 1 is a value.
+    /// "Play 7 8", "play 9": the words behind 1 ("play") are a value.
     fn taught() -> Chain {
         let mut chain = Chain::new(1);
         let lessons = [lesson(&[1, 7, 8], &[0, 1, 2]), lesson(&[1, 9], &[0, 1]), lesson(&[2, 9], &[0, 0])];

@@ -6,7 +6,7 @@ pub(super) const LABELS_OF_SLOT: usize = 2;
 pub(super) struct Label(pub(super) usize);
 
 impl Label {
-    /// Of no value.
+    /// The label of a word outside all values.
     pub(super) const NONE: Self = Self(0);
 
     pub(super) const fn begins(slot: usize) -> Self {
@@ -17,13 +17,13 @@ impl Label {
         Self(2 + LABELS_OF_SLOT * slot)
     }
 
-    /// What goes on has begun. `before` is `None` at the beginning of a sentence.
+    /// A further word of a value must follow a word of that value. `before` is `None` at the beginning of a sentence.
     pub(super) fn may_follow(self, before: Option<Self>) -> bool {
         let goes_on = self.0 > 0 && (self.0 - 1) % LABELS_OF_SLOT == 1;
         !goes_on || before.is_some_and(|before| before == self || before.0 + 1 == self.0)
     }
 
-    /// Of so many words, those from `first` to `last` of each filled slot.
+    /// The labels of a sentence with `words` words; `filled` has the slot, the first and the last word of each value.
     pub(super) fn of_words(words: usize, filled: &[(usize, usize, usize)]) -> Vec<Self> {
         let mut labels = vec![Self::NONE; words];
         for (slot, first, last) in filled {

@@ -1,8 +1,8 @@
-//! What an author who shows much teaches of a function: which words of an utterance fill which slot, by the words
-//! themselves and those around them.
+//! A tagger that is learned from a function with many exemplars: which words of an utterance fill which slot, by the
+//! words themselves and those around them.
 //!
-//! The reader knows slots by their descriptions, and an exemplar or two sharpen it. From some dozens on, a tagger of the
-//! function's own knows more; its share in the weighing grows with what it was shown.
+//! The reader knows slots by their descriptions, and an exemplar or two sharpen it. With some dozens of exemplars, a
+//! tagger for the function knows more. Its weight grows with the number of sentences that it was shown.
 
 mod chain;
 mod labels;
@@ -23,20 +23,21 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// Sentences with a value from which on there is a tagger.
+/// The fewest sentences with a value for which there is a tagger.
 const FEWEST: usize = 24;
-/// Sentences that are learned from, at most.
+/// The most sentences that are learned from.
 const MOST: usize = 10_000;
-/// With so many sentences the tagger counts as much as everything else. Of 40, 150 and 400, the middle one: with 60 and 250
-/// exemplars of each of SNIPS' functions an F1 of 78.5, 80.0, 77.5 and of 84.1, 86.8, 88.3, and the best calibration but one.
+/// With this many sentences the tagger counts as much as everything else. Of 40, 150 and 400, the middle value was
+/// chosen. With 60 exemplars of each of SNIPS' functions they gave an F1 of 78.5, 80.0 and 77.5, with 250 exemplars
+/// 84.1, 86.8 and 88.3; the middle one had the second best calibration.
 const AS_MUCH: f32 = 150.0;
-/// From so many sentences on it reads by itself: no rule changes what is filled. With rules, F1 was 64 at 120 exemplars.
+/// With this many sentences it reads by itself: no rule changes the fillings. With rules, F1 was 64 at 120 exemplars.
 const BY_ITSELF: usize = 40;
-/// Words of a value, at most.
+/// The most words of a value.
 const LONGEST: usize = 24;
-/// Below this probability a span is not looked at.
+/// Spans with a lower probability are not looked at.
 const LEAST: f32 = 0.03;
-/// What of the sentences must have been known for the tagger to go on from what it knew.
+/// The share of sentences that the earlier tagger must have known for a fit to continue from it.
 const MOSTLY: f32 = 0.9;
 
 /// The tagger of a function.
@@ -44,15 +45,15 @@ const MOSTLY: f32 = 0.9;
 pub struct Tagger {
     chain: Chain,
     slots: usize,
-    /// Sentences that it was taught with.
+    /// Hashes of the sentences that it was taught with.
     taught: Vec<blake3::Hash>,
 }
 
-/// What a tagger says of an utterance.
+/// A tagger's result for an utterance.
 pub(crate) struct Tagged<'a> {
-    /// The share of the tagger in what is believed, 0 to 1.
+    /// The weight of the tagger against the other evidence, 0 to 1.
     pub(crate) share: f32,
-    /// Nothing but it and what it is weighed with says what is filled.
+    /// Only the tagger and the evidence that it is weighed with decide the fillings.
     pub(crate) reads_by_itself: bool,
     words: Vec<Span>,
     lattice: Lattice<'a>,
@@ -60,7 +61,7 @@ pub(crate) struct Tagged<'a> {
 }
 
 impl Tagger {
-    /// `None` where there is too little to learn from. `before` is the function's tagger of the version before.
+    /// `None` if there is too little to learn from. `before` is the function's tagger in the version before.
     pub(crate) fn fit<'a>(
         slots: usize,
         sentences: impl Iterator<Item = &'a Sentence>,
@@ -83,7 +84,7 @@ impl Tagger {
         Some(Arc::new(Self { chain, slots, taught }))
     }
 
-    /// What it says of the utterance.
+    /// Tags an utterance.
     pub(crate) fn tag(&self, utterance: &Utterance) -> Tagged<'_> {
         let (words, observed) = read(utterance);
         let rows: Vec<Vec<u32>> = observed.iter().map(|word| word.rows(false)).collect();
@@ -118,7 +119,7 @@ impl Tagged<'_> {
         log_odds(own.map_or(LEAST / 3.0, |(.., probability)| *probability))
     }
 
-    /// The probability that these values, and no others, are said. Those that a recognizer found are taken as said.
+    /// The probability that these values, and no others, are said. Values that a recognizer found are taken as certain.
     pub(crate) fn of_values(&self, values: impl Iterator<Item = (SlotId, Span, bool)>) -> f32 {
         let (mut filled, mut known) = (Vec::new(), 1.0);
         for (slot, span, is_found) in values {
@@ -133,7 +134,7 @@ impl Tagged<'_> {
     }
 }
 
-/// The words of an utterance, and what is observed of each.
+/// The words of an utterance, and the observations of each.
 fn read(utterance: &Utterance) -> (Vec<Span>, Vec<Observed>) {
     let words = words(utterance.text());
     let said: Vec<&str> = words.iter().map(|word| utterance.slice(*word)).collect();

@@ -1,9 +1,9 @@
-//! What is observed of a word: itself, its neighbours, its letters, and how it is written.
+//! The observations of a word: itself, its neighbours, its letters, and how it is written.
 
 use super::chain::{Observed, ROWS};
 use crate::text::fnv1a;
 
-/// Of each word of a text.
+/// The observations of each word of a text.
 pub(super) fn observed(words: &[&str]) -> Vec<Observed> {
     let folded: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let shapes: Vec<String> = words.iter().map(|word| shape(word)).collect();
@@ -45,7 +45,7 @@ fn of_word(at: usize, folded: &[String], shapes: &[String]) -> Observed {
     Observed { own: rows(&own), others: rows(&others) }
 }
 
-/// Its first characters and its last.
+/// The first and the last `count` characters of a word.
 fn ends(word: &str, count: usize) -> (String, String) {
     let letters: Vec<char> = word.chars().collect();
     let first = letters.iter().take(count).collect();
@@ -70,7 +70,7 @@ fn shape(word: &str) -> String {
     shape
 }
 
-/// The row of what is observed in this place: the same on each machine and in each version.
+/// The row of an observation: the same on each machine and in each version.
 fn row(name: &str, text: &str) -> u32 {
     let hash = fnv1a(name.bytes().chain([0]).chain(text.bytes()));
     ((hash ^ (hash >> 32)) as usize % ROWS) as u32

@@ -1,4 +1,4 @@
-//! The templates of one function, with what follows from all of them.
+//! The templates of one function, with the data that is derived from them.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub templates: Vec<Template>,
-    /// How templates add one more slot behind another: "on <date>".
+    /// How templates add another slot behind a slot: "on <date>".
     pub additions: Vec<Vec<Item>>,
     pub frames: Frames,
     /// By slot.
@@ -27,22 +27,22 @@ pub(super) struct Compiled {
 /// What a slot takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    /// It may be free text.
+    /// It may take free text.
     pub is_open: bool,
-    /// It takes a number, or a yes or no, which many a longer text has in it.
+    /// It takes a number, or a yes or no, which many longer texts contain.
     pub is_common: bool,
     pub is_repeated: bool,
-    /// It takes the highest that is meant, or the lowest.
+    /// It takes an upper or a lower limit.
     pub is_limit: bool,
-    /// In what it counts, if it is a number that does.
+    /// The unit that it counts in, if it is a number with a unit.
     pub unit: Option<Unit>,
 }
 
-/// Additions that are tried.
+/// The most additions that are tried.
 const MOST_ADDITIONS: usize = 16;
 
 impl Compiled {
-    /// `values` are those that the module's exemplars show, by the slots' names.
+    /// `values` are the values that the module's exemplars show, by the slots' names.
     pub(super) fn new(module: &Module, function: &Function, values: &HashMap<String, Shown>) -> Self {
         let mut templates: Vec<Template> = function.exemplars.iter().filter_map(Template::new).collect();
         let mut additions: Vec<Vec<Item>> = Vec::new();

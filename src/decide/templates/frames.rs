@@ -1,7 +1,7 @@
-//! What stands around the marks of each slot in a function's templates, and how a span of an utterance stands to it.
+//! The words around the marks of each slot in a function's templates, and how a span of an utterance fits them.
 //!
-//! A template `play <album> by <artist>` frames an album by "play" and "by". Nothing is weighed here: how much it says
-//! that a span stands in such a frame is fitted over many modules (`candidates`).
+//! A template `play <album> by <artist>` frames an album by "play" and "by". Nothing is weighed here: the weight of
+//! such a frame is fitted over many modules (`candidates`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,43 +24,44 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// Words that are compared on each side of a mark, at most; the edge of a sentence counts as one.
+/// The most words that are compared on each side of a mark; the edge of a sentence counts as one.
 const REACH: usize = 3;
-/// Words of a span that frames propose, at most.
+/// The most words of a span that frames propose.
 const LONGEST: usize = 24;
 
-/// How a span stands to the places of a slot in the templates.
+/// How a span fits the places of a slot in the templates.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Framing {
-    /// Words before it, and behind it, that stand so beside a mark of the slot.
+    /// The number of words before it, and behind it, that stand in the same way beside a mark of the slot.
     pub left: f32,
     pub right: f32,
-    /// The sum of both at the mark where it is highest; 0 where none matches on both sides.
+    /// The sum of both at the mark with the highest sum; 0 if no mark matches on both sides.
     pub both: f32,
-    /// The highest such sum, and the most words before it, of any other slot.
+    /// The highest such sum for any other slot, and its most matching words before the span.
     pub other_both: f32,
     pub other_left: f32,
-    /// Of all places of the word before it in the templates, the share at which the slot follows, or another slot does.
+    /// For the word before it: the share of its places in the templates at which the slot follows, and another slot.
     pub follows: f32,
     pub other_follows: f32,
-    /// Of all places of the word behind it, the share at which the slot precedes.
+    /// For the word behind it: the share of its places in the templates at which the slot precedes.
     pub precedes: f32,
-    /// The highest such share at which another slot follows a word within it: "Hove from 9 Church Row".
+    /// The highest share at which another slot follows a word inside the span: "Hove from 9 Church Row".
     pub leads_on: f32,
-    /// 1 if some template has the slot.
+    /// 1 if a template has the slot.
     pub shown: f32,
     /// 1 if exemplars show these words as a value of the slot.
     pub known: f32,
-    /// Of the values that exemplars show for the slot, the share that has a word of the span: the mean over its words.
+    /// The share of the slot's values in exemplars that contain a word of the span: the mean over its words.
     pub own_words: f32,
-    /// By how much that share is higher for another slot, at the word where it is most: "my" of "my running mix".
+    /// How much higher that share is for another slot, at the word where the difference is largest: "my" of "my running
+    /// mix".
     pub other_words: f32,
 }
 
 /// What stands beside a mark or a word of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Beside {
-    /// Nothing: the sentence begins or ends.
+    /// The sentence begins or ends here.
     Edge,
     Slot(SlotId),
     /// A word of the templates, by its number.
@@ -70,33 +71,33 @@ enum Beside {
 /// One side of a mark, read away from it.
 type Side = Vec<Beside>;
 
-/// How often something stands in templates, and how often beside which slot.
+/// How often something stands in templates, and how often beside each slot.
 type Counts = FxHashMap<Beside, (f32, FxHashMap<SlotId, f32>)>;
 
 /// The frames of a function's templates. Immutable.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     words: FxHashMap<Box<str>, usize>,
-    /// What stands before marks, and behind them: each once, sorted.
+    /// The sides before marks, and those behind them: each once, sorted.
     before: Vec<Side>,
     behind: Vec<Side>,
-    /// For each side in `before`, the slots whose marks it stands before, with the place in `behind` of what follows
-    /// those.
+    /// For each side in `before`, the slots whose marks follow it, each with the index in `behind` of the side that
+    /// follows the mark.
     marks: Vec<Vec<(SlotId, usize)>>,
-    /// For each side in `behind`, the slots whose marks it stands behind.
+    /// For each side in `behind`, the slots whose marks it follows.
     ended: Vec<Vec<SlotId>>,
     followers: Counts,
     preceders: Counts,
     /// By slot.
     shown: Vec<bool>,
-    /// Values that exemplars show, folded, word by word, by their first words.
+    /// Values that exemplars show, as folded words, by their first word.
     values: HashMap<String, Vec<(SlotId, Vec<String>)>>,
-    /// For each word of those values, the share of a slot's values that has it.
+    /// For each word of those values, the share of a slot's values that contain it.
     shares: HashMap<String, Vec<(SlotId, f32)>>,
 }
 
 impl Frames {
-    /// `values`, by slot: what exemplars show.
+    /// `values` are the values that exemplars show, by slot.
     pub(super) fn new<'t>(templates: impl Iterator<Item = &'t Template>, values: &[Option<&Shown>]) -> Self {
         let mut frames = Self { shown: vec![false; values.len()], ..Self::default() };
         let mut marks: BTreeMap<Side, BTreeSet<(SlotId, Side)>> = BTreeMap::new();
@@ -134,7 +135,7 @@ impl Frames {
         frames
     }
 
-    /// A template with its ends, without the marks between slots.
+    /// A template with its two edges, without the punctuation between slots.
     fn sentence(&mut self, template: &Template) -> Vec<Beside> {
         let beside = |item: &Item| match item {
             Item::Word(word) => {
@@ -160,7 +161,7 @@ impl Frames {
                 self.values.entry(first.clone()).or_default().push((slot, words));
             }
         }
-        // One value more, so that what was seen once says less than what was seen often.
+        // One is added to the number of values, so that a word seen once counts less than a word seen often.
         let all = words(shown.values().map(|(_, count)| count).sum::<usize>() + 1);
         for (word, count) in counts {
             self.shares.entry(word).or_default().push((slot, words(count) / all));
@@ -193,9 +194,9 @@ pub(crate) struct FramedUtterance<'a> {
     frames: &'a Frames,
     spans: &'a [Span],
     folded: Vec<&'a str>,
-    /// `None` for a word that no template has.
+    /// `None` for a word that no template contains.
     words: Vec<Option<usize>>,
-    /// Before each word, and behind the last.
+    /// The place before each word, and the place behind the last.
     places: Vec<Place>,
     around: Around,
 }
@@ -203,11 +204,11 @@ pub(crate) struct FramedUtterance<'a> {
 /// What is known of a place between two words.
 #[derive(Debug, Clone, Default)]
 struct Place {
-    /// A request may begin here, and end here.
+    /// A request may begin here; a request may end here.
     starts: bool,
     ends: bool,
     has_mark: bool,
-    /// The slots for which a recognizer found words that end here, and that begin here.
+    /// The slots for which a recognizer found words that end here, and words that begin here.
     found_before: Vec<SlotId>,
     found_behind: Vec<SlotId>,
 }
@@ -240,7 +241,7 @@ impl<'a> FramedUtterance<'a> {
         Self { frames, spans, folded, words, places, around }
     }
 
-    /// How the span stands to the places of the slot.
+    /// How the span fits the places of the slot.
     pub(crate) fn framing(&self, slot: SlotId, span: Span) -> Framing {
         let (from, to) = touched(self.spans, span);
         let frames = self.frames;
@@ -283,7 +284,8 @@ impl<'a> FramedUtterance<'a> {
         }
     }
 
-    /// For each of these words, the share of the slot's values that has it, and the highest such share of another slot.
+    /// For each of these words, the share of the slot's values that contain it, and the highest such share of another
+    /// slot.
     fn of_values(&self, slot: SlotId, from: usize, to: usize) -> impl Iterator<Item = (f32, f32)> + '_ {
         self.folded[from..to].iter().map(move |word| {
             let shares = self.frames.shares.get(*word).map_or(&[][..], Vec::as_slice);
@@ -296,13 +298,13 @@ impl<'a> FramedUtterance<'a> {
         })
     }
 
-    /// The span is all that was said, but for greetings and politeness.
+    /// The span is everything that was said, except greetings and politeness.
     pub(crate) fn is_whole(&self, span: Span) -> bool {
         let (from, to) = touched(self.spans, span);
         from < to && self.around.starts.contains(&from) && self.around.ends.contains(&to)
     }
 
-    /// The span is nothing but a greeting or politeness around what is said.
+    /// The span is only a greeting or politeness around the rest.
     pub(crate) fn is_around(&self, span: Span) -> bool {
         let (from, to) = touched(self.spans, span);
         let is_before = || self.around.starts.iter().any(|start| to <= *start);
@@ -310,8 +312,8 @@ impl<'a> FramedUtterance<'a> {
         is_before() || is_behind()
     }
 
-    /// Spans that may be free text of a slot, with the number of words that speak for them: those between a place where
-    /// a frame of the slot ends and one where one begins, where the words are parted, and values that exemplars show.
+    /// Spans that may be free text of a slot, with the number of words that support them. They lie between the end of a
+    /// frame of the slot, or a separator, and the start of one. Values that exemplars show are added.
     pub(crate) fn proposed(&self, is_open: impl Fn(SlotId) -> bool) -> Vec<(SlotId, Span, f32)> {
         let shown: Vec<SlotId> =
             (0..self.frames.shown.len()).filter(|slot| self.frames.shown[*slot]).map(SlotId::from_index).collect();
@@ -336,8 +338,8 @@ impl<'a> FramedUtterance<'a> {
         proposed
     }
 
-    /// Of these slots, those of which a frame matches at the place, with its words; all of them where the words are
-    /// parted.
+    /// Those of the slots with a frame that matches at the place, with the number of matching words; all of them at a
+    /// separator.
     fn framed(&self, way: Way, place: usize, slots: &[SlotId]) -> BTreeMap<SlotId, f32> {
         let parted = if self.is_parted(way, place) { slots } else { &[] };
         let mut framed: BTreeMap<SlotId, f32> = parted.iter().map(|slot| (*slot, 0.0)).collect();
@@ -354,7 +356,7 @@ impl<'a> FramedUtterance<'a> {
         framed
     }
 
-    /// A value may begin behind the place, or end before it, whatever the templates say.
+    /// A value may begin behind the place (or end before it), whatever the templates say.
     fn is_parted(&self, way: Way, place: usize) -> bool {
         let place = &self.places[place];
         place.has_mark
@@ -364,7 +366,7 @@ impl<'a> FramedUtterance<'a> {
             }
     }
 
-    /// The sides that match at the place, with the words that do.
+    /// The sides that match at the place, with the number of matching words.
     fn matching(&self, way: Way, place: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
         let sides = match way {
             Way::Before => &self.frames.before,
@@ -378,7 +380,7 @@ impl<'a> FramedUtterance<'a> {
         beside.into_iter().chain([slots]).flatten().map(move |side| (side, self.length(&sides[side], way, place)))
     }
 
-    /// What the templates may have beside the place: the edge of the sentence, a word.
+    /// What may match a template beside the place: the edge of the sentence, a word.
     fn beside(&self, way: Way, place: usize) -> Vec<Beside> {
         let edge = self.is_edge(way, place).then_some(Beside::Edge);
         edge.into_iter().chain(self.word(way, place).map(Beside::Word)).collect()
@@ -399,7 +401,7 @@ impl<'a> FramedUtterance<'a> {
         self.words.get(at).copied().flatten()
     }
 
-    /// The words of the side that stand beside the place.
+    /// How many words of the side match beside the place.
     fn length(&self, side: &[Beside], way: Way, mut place: usize) -> f32 {
         let mut length = 0.0;
         for beside in side {
@@ -433,19 +435,19 @@ impl<'a> FramedUtterance<'a> {
     }
 }
 
-/// Of all places of these in the templates, the share at which the slot stands beside them, and another slot does; the
-/// highest of each.
+/// For each of these, the share of its places in the templates at which the slot stands beside it, and at which another
+/// slot does; the highest of each.
 fn share(counts: &Counts, beside: &[Beside], slot: SlotId) -> (f32, f32) {
     let shares = beside.iter().filter_map(|beside| counts.get(beside)).map(|(all, slots)| {
         let own = slots.get(&slot).copied().unwrap_or_default();
         let every: f32 = slots.values().sum();
-        // One place more, so that a word that was seen once says less than one that was seen often.
+        // One is added to the number of places, so that a word seen once counts less than a word seen often.
         (own / (all + 1.0), (every - own) / (all + 1.0))
     });
     shares.fold((0.0, 0.0), |most: (f32, f32), one| (most.0.max(one.0), most.1.max(one.1)))
 }
 
-/// The words that a span touches: the first, and the one behind the last.
+/// The words that a span touches: the index of the first, and the index behind the last.
 fn touched(words: &[Span], span: Span) -> (usize, usize) {
     let from = words.partition_point(|word| word.end <= span.start);
     (from, words.partition_point(|word| word.start < span.end).max(from))

@@ -1,5 +1,5 @@
-//! The templates of a module's functions, compiled: what says one of them word for word (`said`), and which words stand
-//! where the templates have a slot (`frames`).
+//! The templates of a module's functions, compiled: which utterances match one word for word (`said`), and which words
+//! stand where the templates have a slot (`frames`).
 
 mod compiled;
 mod frames;
@@ -27,7 +27,7 @@ pub(crate) use said::Said;
 #[derive(Debug)]
 pub struct Templates {
     functions: Vec<Compiled>,
-    /// As the module says it.
+    /// The code of the language, as the module gives it.
     code: String,
     language: &'static Language,
 }
@@ -41,12 +41,12 @@ impl Templates {
         Self { functions, code: module.language().to_owned(), language: Language::or_english(module.language()) }
     }
 
-    /// The template of the function that the utterance says, if it says one.
+    /// How the utterance matches a template of the function word for word, if it does.
     pub(crate) fn said(&self, function: FunctionId, utterance: &Utterance, anchors: &[Anchor]) -> Option<Said> {
         said::said(self, &self.functions[function.index()], utterance, anchors)
     }
 
-    /// How the words of the utterance stand to the places of the function's slots.
+    /// How the words of the utterance fit the places of the function's slots.
     pub(crate) fn framed<'a>(
         &'a self,
         function: FunctionId,

@@ -1,8 +1,9 @@
-//! Utterances that say a template of the author's, word for word, with values in its slots.
+//! Utterances that match one of the author's templates word for word, with values in its slots.
 //!
-//! A template is compared with what its slots may hold, never with the text of its marks: a slot that recognizers read
-//! holds what one of them found there, any other slot holds a few words. Around it may stand what says nothing
-//! ("hi, could you ... please"), and behind it a slot that another template of the function adds in just these words.
+//! A template is compared with what its slots may hold, never with the example values in it. A slot with recognizers
+//! holds what one of them found there; any other slot holds a few words. Empty words may stand around the template
+//! ("hi, could you ... please"). Behind it may stand a slot that another template of the function adds in exactly these
+//! words.
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
@@ -26,51 +27,51 @@ use crate::{
     text::{Span, Utterance},
 };
 
-/// How an utterance says a template.
+/// How an utterance matches a template.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
     pub fillings: Vec<Filling>,
-    /// The fillings of other templates for which as much speaks.
+    /// The fillings of other templates with equally good evidence.
     pub others: Vec<Vec<Filling>>,
-    /// Words of the template itself, those of them that mean something, values that recognizers found, words of free
-    /// text.
+    /// The number of words of the template itself, of those among them that mean something, of values that recognizers
+    /// found, and of words of free text.
     pub own_words: usize,
     telling_words: usize,
     found: usize,
     pub free_words: usize,
-    /// Commas and their like that the template has between two slots, and that are said.
+    /// Commas and the like that the template has between two slots and that were said.
     marks: usize,
     /// It begins with a word of its own.
     is_opened: bool,
-    /// Nothing of its own stands behind the last slot.
+    /// No word of the template stands behind the last slot.
     pub ends_in_slot: bool,
-    /// Something that a recognizer found for another slot, or the end of a sentence, lies within free text.
+    /// Free text contains the end of a sentence, or something that a recognizer found for another slot.
     pub is_doubtful: bool,
     pub is_contextual: bool,
     pub is_negative: bool,
-    /// All free text is written as names are.
+    /// All free text is written like names.
     are_names: bool,
     cost: Cost,
 }
 
-/// What speaks against saying a template in this way, the worst first.
+/// The evidence against this match, the most important first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 struct Cost {
     /// See [`Said::is_doubtful`].
     is_doubtful: bool,
-    /// Marks within free text, and marks of the template that are not there.
+    /// Punctuation marks within free text, and marks of the template that were not said.
     marks: usize,
-    /// Words of free text, and those of them at its ends that carry a sentence.
+    /// Words of free text, and those at its ends that are words like "the" or "for".
     free_words: usize,
     small_ends: usize,
     /// Articles before what a recognizer found: "a hundred".
     articles: usize,
-    /// What recognizers lack of being sure.
+    /// How far the recognizers are from being certain.
     doubt: f32,
 }
 
 impl Said {
-    /// The template tells enough to go by: it means its function, and most of it could not be any words.
+    /// The match is specific enough: it means its function, and most of it is not free text.
     pub(crate) fn is_telling(&self) -> bool {
         let is_told = self.telling_words > 0 || self.found > 0 || self.is_opened;
         let is_known = self.telling_words > 0 || self.found > 1 || self.own_words > 2;
@@ -80,17 +81,17 @@ impl Said {
         is_told && is_known && is_meant && free <= bars().most_free
     }
 
-    /// A name is told as an answer would, by somebody whom nobody asked yet: "hello, I'm Jane".
+    /// A name, given like an answer although nothing was asked yet: "hello, I'm Jane".
     pub(crate) const fn introduces(&self) -> bool {
         self.is_contextual && !self.is_doubtful && !self.is_negative && self.are_names && self.free_words > 0
     }
 
-    /// Less where more speaks for this one.
+    /// `Less` if the evidence for this one is better.
     fn order(&self, other: &Self) -> Option<Ordering> {
         (self.is_doubtful, other.own_words, self.cost).partial_cmp(&(other.is_doubtful, self.own_words, other.cost))
     }
 
-    /// It says other values than one for which as much speaks: "to <name>" and "to <street>".
+    /// It gives other values than a match with equally good evidence: "to <name>" and "to <street>".
     fn rivals(&self, other: &Self) -> bool {
         let is_alike = (self.is_contextual, self.is_negative) == (other.is_contextual, other.is_negative);
         is_alike
@@ -101,28 +102,28 @@ impl Said {
             && ablation::holds("said.rivals", true)
     }
 
-    /// From the first value to the last.
+    /// The span from the first value to the last.
     fn extent(&self) -> Option<Span> {
         Some(Span::new(self.fillings.first()?.span.start, self.fillings.last()?.span.end))
     }
 
-    /// The share of it that could be any words.
+    /// The share of free text.
     pub(crate) fn free(&self) -> f32 {
         words(self.free_words) / words(self.own_words + self.found + self.free_words).max(1.0)
     }
 }
 
-/// Words of an utterance that may say a template, at most.
+/// The most words of an utterance that may match a template.
 const MOST_WORDS: usize = 64;
 
-/// Fillings for which as much speaks, at most.
+/// The most fillings with equally good evidence that are kept.
 const MOST_OTHERS: usize = 4;
 
-/// Words of free text, at most, of which most are characters in languages without spaces.
+/// The most words of free text; in languages without spaces most of these are characters.
 const LONGEST: usize = 24;
 
-/// The template of the function that the utterance says; of several the one with most words of its own. `None` also of
-/// an utterance that is too long to be a template.
+/// The template of the function that the utterance matches; of several, the one with most words of its own. `None` also
+/// for an utterance that is too long for a template.
 pub(super) fn said(
     templates: &Templates,
     function: &Compiled,
@@ -135,7 +136,7 @@ pub(super) fn said(
     let compared = Compared::new(templates, function, utterance, anchors);
     let mut best: Option<Said> = None;
     let mut consider = |items: &[Item], template: &Template| {
-        // "At 45 Castle Street and take it" goes on with words of its own, which no author put before the addition.
+        // "At 45 Castle Street and take it" goes on with words of its own; no author put these before the addition.
         let is_added = items.len() > template.items.len();
         let found = compared.compare(items, template);
         if let Some(found) = found.filter(|found| !is_added || !compared.goes_on(&found.fillings)) {
@@ -166,9 +167,9 @@ struct Compared<'a> {
     utterance: &'a Utterance,
     words: Vec<Token>,
     anchors: &'a [Anchor],
-    /// The words of each anchor.
+    /// The words of each anchor, as indices.
     places: Vec<(usize, usize)>,
-    /// What stands before each word, and behind the last.
+    /// The gap before each word, and the gap behind the last.
     gaps: Vec<Gap>,
     around: Around,
 }
@@ -177,7 +178,7 @@ struct Compared<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Step {
     cost: Cost,
-    /// Where the item before ended.
+    /// The place where the item before ended.
     from: usize,
     anchor: Option<usize>,
 }
@@ -191,7 +192,7 @@ impl<'a> Compared<'a> {
         };
         let places: Vec<(usize, usize)> = anchors.iter().map(place).collect();
         let mut gaps = gaps(utterance, templates.language);
-        // No sentence ends within what a recognizer found: "17. Juni".
+        // Within what a recognizer found, no sentence ends: "17. Juni".
         for (_, (from, to)) in anchors.iter().zip(&places).filter(|(anchor, _)| anchor.score >= EVEN) {
             gaps[(from + 1).min(*to)..*to].iter_mut().for_each(|gap| gap.has_stop = false);
         }
@@ -233,20 +234,20 @@ impl<'a> Compared<'a> {
         Some(self.read_back(items, &columns, (end, cost), template))
     }
 
-    /// The slot, which is the item `at` of these, filled from each place that is reached: with what a recognizer found, or
+    /// Fills the slot, which is item `at` of these, from each place that is reached: with what a recognizer found, or
     /// with a few words.
     fn value(&self, slot: SlotId, (items, at): (&[Item], usize), before: &[Option<Step>]) -> Vec<Option<Step>> {
         let mut column = vec![None; before.len()];
         let is_led = at > 0 && matches!(items[at - 1], Item::Word(_));
         for (index, (from, to)) in self.places.iter().copied().enumerate() {
             let anchor = &self.anchors[index];
-            // A sign is no word: "£".
+            // A sign without letters is not a word: "£".
             let is_sign = from == to && !self.utterance.slice(anchor.span).trim().is_empty();
             if anchor.slot != slot || from == to && !is_sign {
                 continue;
             }
             let article = from.checked_sub(1).filter(|before| self.words[*before].is_carrier);
-            // The template may say the first word of what was found: "el" of "el 14 de marzo".
+            // The template may already contain the first word of what was found: "el" of "el 14 de marzo".
             let within = (is_led && from + 1 < to).then_some(from + 1);
             for (start, articles) in [(Some(from), 0), (within, 0), (article, 1)] {
                 let Some((start, step)) = start.and_then(|start| Some((start, before[start]?))) else { continue };
@@ -267,7 +268,7 @@ impl<'a> Compared<'a> {
         column
     }
 
-    /// The unit in which the slot counts stands at the word, behind its number, of which it is no part: "90 minutes".
+    /// The unit of the slot stands at this word, behind its number, and is not part of the number: "90 minutes".
     fn says_unit(&self, slot: SlotId, word: usize) -> bool {
         let (unit, word) = (self.function.places[slot.index()].unit, self.words.get(word));
         let mut units = word.into_iter().flat_map(|word| self.templates.language.units(&word.folded));
@@ -305,7 +306,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// True for a word that is no value: "the", "something"; written as a name it may be one: "Will".
+    /// True for a word that is not a value: "the", "something". If it is written like a name it may be a value: "Will".
     fn says_nothing(&self, word: &Token) -> bool {
         let words = &self.templates.language.words;
         let is_subject = words.answers.subjects.contains(&word.folded);
@@ -318,8 +319,8 @@ impl<'a> Compared<'a> {
         phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
     }
 
-    /// Several small words may be a name where a template wants one, in lower case too ("will may"), unless one of them
-    /// leads to something, or stands for it.
+    /// Several small words may be a name where a template wants one, also in lower case ("will may"), unless one of
+    /// them leads to a value or stands for one.
     fn may_be_name(&self, words: &[Token]) -> bool {
         let is_small = |word: &Token| {
             let phrases = self.templates.language.negation.beginning_with(&word.folded);
@@ -331,12 +332,12 @@ impl<'a> Compared<'a> {
         ablation::holds("said.small_name", words.len() > 1 && !words.iter().any(is_small))
     }
 
-    /// True for what stands behind an answer where a word is a character: です.
+    /// True for a phrase behind an answer in a language where each character is a word: です.
     fn is_polite(&self, text: &str) -> bool {
         self.templates.language.words.answers.behind.iter().any(|phrase| phrase == text)
     }
 
-    /// A word that joins two sentences stands within free text that others follow.
+    /// A word that joins two sentences stands within free text, and other free text follows.
     fn goes_on(&self, fillings: &[Filling]) -> bool {
         let followed = fillings.iter().rev().skip(1).filter(|one| one.anchor.is_none());
         followed.map(|one| one.span).any(|span| {
@@ -350,13 +351,13 @@ impl<'a> Compared<'a> {
         self.templates.language.words.joints.conjunctions.contains(&word.folded)
     }
 
-    /// What these words are as they were said.
+    /// These words as they were said.
     fn text(&self, from: usize, to: usize) -> &str {
         let spans = self.utterance.words();
         self.utterance.slice(Span::new(spans[from].start, spans[to - 1].end))
     }
 
-    /// Every word of the template is said somewhere.
+    /// Every word of the template occurs in the utterance.
     fn has_words(&self, items: &[Item]) -> bool {
         items.iter().all(|item| match item {
             Item::Word(word) => self.words.iter().any(|said| *said.folded == **word),
@@ -383,14 +384,14 @@ impl<'a> Compared<'a> {
         before.iter().enumerate().map(marked).collect()
     }
 
-    /// What speaks against these words as free text: how many marks they have, and whether they have the end of a
-    /// sentence or what recognizers found for other slots. What nothing leads to is a part of a longer text, and so is
-    /// a number.
+    /// The evidence against these words as free text: the number of their punctuation marks, and whether they contain
+    /// the end of a sentence or what recognizers found for other slots. A recognized value that no word leads to is
+    /// part of a longer text, and so is a number.
     fn within(&self, slot: SlotId, items: &[Item], (from, to): (usize, usize)) -> (usize, bool) {
         let inside = &self.gaps[from + 1..to];
         let marks = inside.iter().filter(|gap| gap.has_mark).count();
         let has_stop = inside.iter().any(|gap| gap.has_stop);
-        // What a recognizer found with less says nothing against free text.
+        // A recognized value with a lower score is not evidence against free text.
         let found = self
             .anchors
             .iter()
@@ -400,20 +401,20 @@ impl<'a> Compared<'a> {
         for (anchor, (start, end)) in found {
             let is_all = end - start == to - from;
             if anchor.slot == slot {
-                // What was found for this very slot is all of its value.
+                // What was found for this very slot must be its whole value.
                 claimed |= !is_all;
                 continue;
             }
-            // An article leads to anything.
+            // An article may lead to anything.
             let is_led = *start == from
                 || !self.is_article(&self.words[start - 1])
                     && self.function.frames.leads(&self.words[start - 1].folded, anchor.slot);
             let is_common = self.function.places[anchor.slot.index()].is_common;
-            // "Two seats for 1984": the number has a place of its own.
+            // "Two seats for 1984": the template has a separate slot for the number.
             let is_elsewhere = is_common && items.contains(&Item::Slot(anchor.slot));
             // "i20, 2018"
             let is_behind_mark = *end == to && *start > from && self.gaps[*start].has_mark;
-            // "Play 1984": what stands beside it in templates stands beside this slot, and beside no number.
+            // "Play 1984": the templates have the neighbouring word beside this slot, and never beside a number.
             let is_beside = |slot: SlotId| {
                 let frames = &self.function.frames;
                 from > 0 && frames.leads(&self.words[from - 1].folded, slot)
@@ -431,12 +432,12 @@ impl<'a> Compared<'a> {
                 others.insert(anchor.slot);
             }
         }
-        // Values of several slots are a request of their own.
+        // Values of several slots form a request of their own.
         claimed |= ablation::holds("said.several_values", others.len() > 1);
         (marks, claimed || has_stop)
     }
 
-    /// The way to `end`, from its end to its start.
+    /// The path to `end`, read from its end to its start.
     fn read_back(
         &self,
         items: &[Item],
@@ -527,8 +528,8 @@ const fn words(number: usize) -> f32 {
     number as f32
 }
 
-/// Of two values side by side, the first does not end in a small word if it begins with a capital: Jane is the first
-/// name of "Jane van der Berg".
+/// In two values side by side, the first does not end in a lower-case word if it begins with a capital: Jane is the
+/// first name of "Jane van der Berg".
 fn keep_names_whole(fillings: &mut [Filling], utterance: &Utterance) {
     let spans = utterance.words();
     let is_capital = |word: &Span| utterance.slice(*word).chars().next().is_some_and(char::is_uppercase);

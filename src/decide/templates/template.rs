@@ -10,13 +10,13 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Template {
     pub items: Vec<Item>,
-    /// It speaks only where something of it was asked for.
+    /// It counts only after a question for it.
     pub is_contextual: bool,
-    /// It looks like the function and is none of it.
+    /// It is a negative example: it looks like the function but does not mean it.
     pub is_negative: bool,
-    /// The slots behind which it has a possessive: "<pet>'s collar".
+    /// The slots that it has a possessive behind: "<pet>'s collar".
     pub possessives: Vec<SlotId>,
-    /// All of it is a value of this slot.
+    /// The template is only a value of this slot.
     pub is_value_of: Option<SlotId>,
 }
 
@@ -24,25 +24,25 @@ pub(super) struct Template {
 pub(super) enum Item {
     Word(Box<str>),
     Slot(SlotId),
-    /// A comma or its like between two slots.
+    /// A comma or the like between two slots.
     Mark,
 }
 
-/// How people write that something is somebody's.
+/// How a possessive is written.
 pub(super) const POSSESSIVES: [&str; 2] = ["'s", "’s"];
 
-/// Words of an addition, at most, and characters where these are words.
+/// The most words of an addition; and the most characters, in languages where each character is a word.
 const ADDED: usize = 4;
 const ADDED_UNSPACED: usize = 9;
 
-/// What follows a possessive; `None` of a text that begins with none.
+/// The text behind a possessive; `None` for a text that does not begin with one.
 fn without_possessive(text: &str) -> Option<&str> {
     let rest = POSSESSIVES.iter().find_map(|possessive| text.strip_prefix(possessive))?;
     (!rest.starts_with(char::is_alphanumeric)).then_some(rest)
 }
 
 impl Template {
-    /// `None` if it has a slot that the function has not.
+    /// `None` if it has a slot that the function does not have.
     pub(super) fn new(exemplar: &Exemplar) -> Option<Self> {
         let mut items: Vec<Item> = Vec::new();
         let mut possessives = Vec::new();
@@ -50,7 +50,7 @@ impl Template {
             match piece {
                 Piece::Slot { slot, .. } => items.push(Item::Slot((*slot)?)),
                 Piece::Text(text) => {
-                    // A possessive is part of the word before it, which is the last one of a value.
+                    // A possessive is part of the word before it, the last word of a value.
                     let owner = match items.last() {
                         Some(Item::Slot(slot)) => without_possessive(text).map(|rest| (*slot, rest)),
                         _ => None,
@@ -75,8 +75,7 @@ impl Template {
         })
     }
 
-    /// The sentence that the author kept of an exemplar which is nothing but a slot: what its words say is all that tells
-    /// what is wanted.
+    /// The original sentence of an exemplar that is only a slot: only its words show what is wanted.
     pub(super) fn kept(exemplar: &Exemplar) -> Option<Self> {
         let [Piece::Slot { slot: Some(slot), .. }] = exemplar.pieces[..] else { return None };
         let sentence = Utterance::new(exemplar.utterance.as_deref()?);
@@ -89,7 +88,7 @@ impl Template {
         !self.is_negative && !self.is_contextual
     }
 
-    /// What stands between two slots, with the second one: "<city> on <date>" adds "on <date>".
+    /// The words between two slots, with the second slot: "<city> on <date>" adds "on <date>".
     pub(super) fn additions(&self) -> impl Iterator<Item = Vec<Item>> + '_ {
         let is_slot = |at: usize| matches!(self.items[at], Item::Slot(_));
         let slots: Vec<usize> = (0..self.items.len()).filter(|at| is_slot(*at)).collect();

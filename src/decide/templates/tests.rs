@@ -29,7 +29,7 @@ fn music() -> Module {
     module("music", &schema, &exemplars)
 }
 
-/// Who gets a parcel, and where, in a language without spaces.
+/// A function for the receiver and the place of a parcel, in a language without spaces.
 fn parcels() -> Module {
     let directory = tempfile::tempdir().expect("a directory");
     let schema = json!([{"name": "send", "description": "荷物を送る", "parameters": {"type": "object", "properties": {
@@ -57,7 +57,7 @@ fn function() -> FunctionId {
     FunctionId::from_index(0)
 }
 
-/// The values of the template that is said.
+/// The values of the template that the utterance matches.
 fn said_in(module: &Module, utterance: &str) -> Vec<(String, String)> {
     let utterance = Utterance::new(utterance);
     let said = Templates::compile(module).said(function(), &utterance, &[]).filter(|said| !said.is_doubtful);
@@ -68,7 +68,7 @@ fn said_in(module: &Module, utterance: &str) -> Vec<(String, String)> {
     said.map(|said| said.fillings.into_iter().map(filling).collect()).unwrap_or_default()
 }
 
-/// How `part` of the utterance stands to the places of the slot.
+/// How `part` of the utterance fits the places of the slot.
 fn framing(module: &Module, label: &str, utterance: &str, part: &str) -> Framing {
     let utterance = Utterance::new(utterance);
     let templates = Templates::compile(module);
@@ -104,10 +104,10 @@ fn a_template_is_said_with_whatever_its_slots_may_hold() {
             &[("album", "on the road to the sea"), ("artist", "j. r. peters")],
         ),
         ("hi, could you play 1984 by Mary-Ann O'Brien, please?", &[("album", "1984"), ("artist", "Mary-Ann O'Brien")]),
-        // What another template adds behind the same slot.
+        // An addition from another template behind the same slot.
         ("play Dune by Toto from 1984", &[("album", "Dune"), ("artist", "Toto"), ("year", "1984")]),
         ("I want to hear because the stairs are too steep", &[("album", "because the stairs are too steep")]),
-        // Says that there is a value, and not which.
+        // These words say that there is a value, but not which.
         ("I want to hear something", &[]),
     ] {
         assert_eq!(said_in(&music(), said), pairs(expected), "{said}");
@@ -123,7 +123,7 @@ fn a_possessive_behind_a_mark_is_no_part_of_the_value() {
     for (utterance, pet) in [
         ("trim Luna's claws", "Luna"),
         ("please trim Old Tom’s claws", "Old Tom"),
-        // Here the template has none.
+        // This template has no possessive.
         ("tell me of Luna's", "Luna's"),
     ] {
         assert_eq!(said_in(&module, utterance), pairs(&[("pet", pet)]), "{utterance}");
@@ -168,7 +168,7 @@ fn a_span_stands_in_the_frames_of_its_slot() {
     assert_eq!((artist.left, artist.right, artist.both), (3.0, 1.5, 3.5), "{artist:?}");
     assert!(artist.both > artist.other_both && artist.follows > 0.0 && artist.precedes > 0.0, "{artist:?}");
     let year = framing(&module, "year", said, "1961");
-    // "from 1959" ends a sentence as well.
+    // "from 1959" also ends a sentence.
     assert_eq!((year.left, year.right, year.both), (1.5, 1.0, 2.5), "{year:?}");
     let cut = framing(&module, "artist", said, "Bill");
     assert_eq!((cut.left, cut.right, cut.both), (3.0, 0.0, 0.0), "{cut:?}");
@@ -216,7 +216,7 @@ fn spans_are_proposed_between_frames() {
 fn words_of_shown_values_speak_for_their_slot_and_against_others() {
     let module = music();
     let framing = |label: &str, part: &str| framing(&module, label, "add Blue Skies by Nina Hagen", part);
-    // One of two shown albums has "Blue", one of three shown artists "Nina"; one value more is counted.
+    // One of two shown albums contains "Blue", one of three shown artists "Nina"; one is added to the number of values.
     let own = framing("album", "Blue Skies");
     assert!((own.own_words - 0.5 * 2.0 / 3.0).abs() < 1e-6 && own.other_words == 0.0, "{own:?}");
     let other = framing("artist", "Blue Skies");
@@ -340,7 +340,7 @@ fn templates_for_which_as_much_speaks_are_told_together() {
     let last = |fillings: &[Filling]| fillings.last().map(|filling| filling.slot);
     assert_eq!(last(&both.fillings), Some(slot(&module, "name")));
     assert_eq!(both.others.iter().map(|other| last(other)).collect::<Vec<_>>(), [Some(slot(&module, "street"))]);
-    // The article is the template's, and the date's.
+    // The article belongs both to the template and to the date.
     let date = Anchor { slot: slot(&module, "date"), span: Span::new(3, 17), score: 1.0 };
     let dated = said("on the 9th of May send the blue box", &[date]).expect("it says a template");
     assert_eq!((dated.fillings.len(), dated.others.len()), (2, 0));

@@ -1,5 +1,5 @@
-//! Words as templates are compared with them: characters and runs of katakana in Japanese, where spaces tell no words
-//! apart.
+//! The units in which templates are compared: words, but in Japanese, which has no spaces between words, characters and
+//! runs of katakana.
 
 use crate::{
     language::{Language, facts::is_unspaced_language},
@@ -10,10 +10,10 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Token {
     pub folded: String,
-    /// A word that carries a sentence, or a Japanese particle.
+    /// A word like "the" or "for", or a Japanese particle.
     pub is_carrier: bool,
-    /// Written as names are: with a capital letter that the sentence does not ask for, or before another one ("Will
-    /// Baker"), in Japanese in Han and katakana.
+    /// Written like a name: with a capital letter in mid-sentence, or before another one ("Will Baker"); in Japanese in
+    /// Han and katakana.
     pub is_name: bool,
 }
 
@@ -33,29 +33,29 @@ pub(super) fn tokens(utterance: &Utterance, code: &str) -> Vec<Token> {
     utterance.words().iter().zip(utterance.folded_words()).enumerate().map(token).collect()
 }
 
-/// What holds a sentence together without spaces is hiragana.
+/// In a language without spaces, function words are written in hiragana.
 fn is_of_names(character: char) -> bool {
     is_unspaced(character) && !matches!(character, '\u{3040}'..='\u{309F}') || is_katakana(character)
 }
 
-/// True for a folded word that carries a sentence in this language, or in English. For other words, and in languages
-/// whose packs have none, the module's own exemplars have to say so.
+/// True for a folded function word ("the", "for") of this language or of English. For other words, and in languages
+/// whose packs have none, the module's own exemplars decide.
 pub(crate) fn is_carrier(word: &str, language: &Language) -> bool {
     language.words.is_carrier(word) || Language::english().words.is_carrier(word)
 }
 
-/// What stands between two words, before the first and behind the last.
+/// The text between two words, before the first or behind the last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Gap {
-    /// A comma or its like.
+    /// It contains a comma or the like.
     pub has_mark: bool,
-    /// The end of a sentence.
+    /// It contains the end of a sentence.
     pub has_stop: bool,
-    /// The word before and the one behind are written as one: "Mary-Ann".
+    /// The word before and the word behind are written as one: "Mary-Ann".
     pub joins: bool,
 }
 
-/// What stands before each word, and behind the last. At the ends of what was said nothing is parted.
+/// The gap before each word, and the gap behind the last. At the two ends of the utterance nothing is separated.
 pub(crate) fn gaps(utterance: &Utterance, language: &Language) -> Vec<Gap> {
     let between = utterance.words().windows(2).map(|two| {
         let text = utterance.slice(Span::new(two[0].end, two[1].start));
@@ -88,7 +88,7 @@ fn is_short_for_something(word: &str, language: &Language) -> bool {
     word.chars().count() == 1 || language.is_abbreviation(word)
 }
 
-/// True for a mark that parts what stands before it from what follows.
+/// True for a mark that separates the text before it from the text behind it.
 pub(super) const fn parts(mark: char) -> bool {
     matches!(mark, ',' | ';' | ':' | '、' | '，' | '\n')
 }

@@ -1,4 +1,4 @@
-//! What will be done, for a yes, and everything else that tells all values of a form.
+//! The question for a yes before a call, and other texts with all values of a form.
 
 use serde_json::{Map, Value};
 
@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Voice<'_> {
-    /// What will be done, for a yes: by the author's confirmation, else with everything that is known. Of sensitive
-    /// values the end is shown, so that a person can recognize them.
+    /// Asks whether to make the call: in the author's words if there are any, else with everything that is known. The
+    /// end of a sensitive value is shown, so that the person can recognize it.
     pub(crate) fn confirmation(&self, id: FunctionId, arguments: &Map<String, Value>) -> String {
         let function = self.module.function(id);
         if let Some(own) = self.settings(function).and_then(|own| self.author(own.confirmation.as_ref())) {
@@ -31,12 +31,12 @@ impl Voice<'_> {
         self.words.confirm(what, deed.is_verb, &self.words.facts(&facts))
     }
 
-    /// What was done already.
+    /// Says that this was done already.
     pub(crate) fn done_already(&self, id: FunctionId, arguments: &Map<String, Value>) -> String {
         self.words.done_already(&self.named(id, arguments))
     }
 
-    /// Whether to do what `form` says, after what `last` says was done.
+    /// Asks whether to do what `form` says, after `last` was done.
     pub(crate) fn repeat(&self, validator: &Validator, id: FunctionId, (last, form): (&Form, &Form)) -> String {
         let arguments = |form: &Form| {
             let completed = completed(form, self.module, validator);
@@ -51,7 +51,7 @@ impl Voice<'_> {
         self.words.then(&done, &question)
     }
 
-    /// What was done stays as it is.
+    /// Says that what was done stays as it is.
     pub(crate) fn left_as_done(&self) -> String {
         self.words.left_as_done().to_owned()
     }
@@ -64,7 +64,7 @@ impl Voice<'_> {
         if facts.is_empty() { deed } else { self.words.thing(&deed, &self.words.facts(&facts)) }
     }
 
-    /// The text with the values of its marks. A clause whose marks have no value is left out.
+    /// The text with values in place of its marks. A clause is left out if its marks have no value.
     fn filled_in(&self, function: &Function, text: &str, arguments: &Map<String, Value>) -> String {
         let value = |mark: &str| {
             let slot = function.slots.iter().find(|slot| slot.path.to_string() == mark)?;
@@ -99,7 +99,7 @@ impl Voice<'_> {
         [" ,", " .", " ?", " !", " ;"].iter().fold(joined, |text, gap| text.replace(gap, gap.trim_start()))
     }
 
-    /// Everything that arguments say, in their order.
+    /// All values in the arguments, in their order.
     pub(crate) fn facts(&self, function: &Function, members: &Map<String, Value>, prefix: &str) -> Vec<String> {
         let mut facts = Vec::new();
         for (key, value) in members.iter().filter(|(_, value)| !value.is_null()) {
@@ -130,7 +130,7 @@ impl Voice<'_> {
         facts
     }
 
-    /// An item of a list with what is known of it.
+    /// An item of a list with its known values.
     fn thing(&self, function: &Function, list: &str, pointer: &str, members: &Map<String, Value>) -> String {
         let is_name = |(key, value): &(&String, &Value)| {
             let path = SlotPath::of_pointer(&format!("{pointer}/{key}"));
@@ -153,7 +153,7 @@ impl Voice<'_> {
     }
 }
 
-/// A text in pieces that end behind a comma or semicolon.
+/// The pieces of a text, each ending with a comma or semicolon.
 fn clauses(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive([',', ';', '、', '，'])
 }

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `mod` | the questions of a turn that stands alone |
 //! | `voice` | the questions of a conversation |
-//! | `remark` | what is said where nothing is asked |
-//! | `confirmation` | what will be done, for a yes |
+//! | `remark` | what is said when nothing is asked |
+//! | `confirmation` | the question for a yes before a call |
 //! | `naming` | what functions, slots and items are called |
 //! | `summary` | what is known, in words that a prompt can embed |
 //! | `shown` | names and values as people read them |
@@ -31,11 +31,10 @@ use crate::{
 use shown::{plain, spoken};
 use words::Wanted;
 
-/// Choices that a question lists at most.
+/// The most choices that a question lists.
 const LISTED: usize = 7;
 
-/// The question that asks about this, of what is known in `frames`. `language` is the BCP 47 tag that the request
-/// wants.
+/// The question about this, with what is known in `frames`. `language` is the BCP 47 tag that the request wants.
 pub(crate) fn worded(module: &Module, language: Option<&str>, about: Pending, frames: &[Frame]) -> Question {
     let voice = Voice::new(module, language);
     let all = |slots: &[SlotPath]| {
@@ -78,7 +77,7 @@ fn invalid(voice: &Voice<'_>, id: FunctionId, aside: &Aside) -> String {
 }
 
 impl Voice<'_> {
-    /// Which of several functions is meant.
+    /// Asks which of several functions is meant.
     fn tie(&self, functions: &[FunctionId]) -> String {
         let options: Vec<String> = functions.iter().map(|id| option(self, functions, *id)).collect();
         self.words.tie(&options)
@@ -105,7 +104,7 @@ fn option(voice: &Voice<'_>, tied: &[FunctionId], id: FunctionId) -> String {
     }
     let lacks = |function: &Function, slot: &Slot| !function.slots.iter().any(|other| other.path == slot.path);
     let names = |slots: Vec<&Slot>| slots.iter().map(|slot| spoken(slot.label())).collect::<Vec<_>>();
-    // What it takes and they do not; what it needs says more than what it may be told.
+    // The slots that only this function takes; required ones say more than optional ones.
     let mut more: Vec<&Slot> =
         function.slots.iter().filter(|slot| alike.iter().any(|other| lacks(other, slot))).collect();
     if more.iter().any(|slot| slot.required) {
@@ -120,7 +119,7 @@ fn option(voice: &Voice<'_>, tied: &[FunctionId], id: FunctionId) -> String {
     if !less.is_empty() {
         return words.without(&own, &words.and(&less));
     }
-    // Nothing but its name sets it apart.
+    // Only its name distinguishes it.
     let name = spoken(&function.name);
     if name == own { function.wire_name.clone() } else { words.thing(&own, &name) }
 }
@@ -130,7 +129,7 @@ fn starts_alike(one: &str, other: &str) -> bool {
     one.starts_with(&other) || other.starts_with(&one)
 }
 
-/// What to ask for a slot: in its author's words where there are any.
+/// The question for a slot: in its author's words if there are any.
 fn of(voice: &Voice<'_>, function: FunctionId, slot: &Slot) -> String {
     if let Some(own) = voice.author(slot.question.as_ref()) {
         return own.to_owned();

@@ -11,29 +11,29 @@ use crate::{
     text::{fold, names::singular, plain::first_sentence, tag},
 };
 
-/// Longest description, in characters, that stands in for the name of a function, and of a slot.
+/// The longest descriptions, in characters, that stand in for the name of a function, and for that of a slot.
 const SHORT_TITLE: usize = 60;
 const SHORT_NAME: usize = 32;
 
-/// Longest description, in characters, that tells what a function does.
+/// The longest description, in characters, that says what a function does.
 const LONGEST_DEED: usize = 90;
-/// What ends the part of a description that says what a function does.
+/// The marks that end the part of a description that says what a function does.
 const DETAILS: [&str; 7] = [": ", "; ", " – ", " — ", " (", "：", "（"];
 
 /// What a function does, within a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Deed {
     pub text: String,
-    /// The same by itself, as its author wrote it.
+    /// The same outside a sentence, as its author wrote it.
     pub title: String,
-    /// It can stand behind "shall I".
+    /// True if it can follow "shall I".
     pub is_verb: bool,
-    /// It is said by a description, and not by a name.
+    /// True if it comes from a description, and not from a name.
     pub is_described: bool,
 }
 
 impl Voice<'_> {
-    /// What a function does: by its description; by its name only where there is none.
+    /// What a function does: from its description, or from its name if there is no description.
     pub(crate) fn deed(&self, function: &Function) -> Deed {
         let described = brief(&first_sentence(&function.description)).to_owned();
         let is_described = !described.is_empty();
@@ -44,8 +44,8 @@ impl Voice<'_> {
         Deed { text, title, is_verb, is_described }
     }
 
-    /// What a function is called: its name as words; in a language that names are not written in, what its description
-    /// says, if that is short.
+    /// What a function is called: its name as words. In a language other than that of the names, its description
+    /// instead, if that is short.
     pub(crate) fn title(&self, function: &Function) -> String {
         let summary = first_sentence(&function.description);
         if self.prefers_descriptions() && (1..=SHORT_TITLE).contains(&summary.chars().count()) {
@@ -54,8 +54,8 @@ impl Voice<'_> {
         upper_first(&spoken(function.name.rsplit(['.', '/']).next().unwrap_or(&function.name)))
     }
 
-    /// What a slot is called: its label, with what it is a part of where another one has the same label. In a language
-    /// that names are not written in, its description, if that is short.
+    /// What a slot is called: its label, with the name of its object if another slot has the same label. In a language
+    /// other than that of the names, its description instead, if that is short.
     pub(crate) fn name_of(&self, function: &Function, path: &SlotPath) -> String {
         let Some(slot) = function.slots.iter().find(|slot| slot.path == *path) else {
             return spoken(&path.to_string());
@@ -74,12 +74,12 @@ impl Voice<'_> {
         if is_only(&|own| own.label() == slot.label()) { spoken(slot.label()) } else { spoken(&path.to_string()) }
     }
 
-    /// Names in schemas are English mostly, whatever their descriptions are.
+    /// Names in schemas are mostly English, whatever the language of their descriptions.
     pub(crate) fn prefers_descriptions(&self) -> bool {
         !self.words.is_english() && tag::language(self.module.language()) != "en"
     }
 
-    /// True of a name that says nothing without what it stands beside.
+    /// True of a name that says nothing without its context.
     pub(crate) fn is_bare(&self, name: &str) -> bool {
         let name = fold(name);
         let languages = Language::and_english(self.module.language());
@@ -114,7 +114,7 @@ impl Voice<'_> {
         }
     }
 
-    /// The text that tells an item from others: the first in the order of the schema.
+    /// The text that distinguishes an item from others: the first in the order of the schema.
     fn name_of_item(&self, function: &Function, form: &Form, item: &str, asked: &str) -> Option<String> {
         let is_of_item = |pointer: &str| pointer.strip_prefix(item).is_some_and(|rest| rest.starts_with('/'));
         let inside = form.slots.iter().filter(|filled| filled.pointer != asked && is_of_item(&filled.pointer));

@@ -1,4 +1,4 @@
-//! What is said where nothing is asked: to a greeting, after a call, of what is out of scope.
+//! What is said when nothing is asked: in reply to a greeting, after a call, or if something is out of scope.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -18,40 +18,40 @@ use crate::{
     recognize::acts::{Courtesy, Kind, Moves},
 };
 
-/// Characters of a text that came back, of a line made of anything else, and of a reason.
+/// The most characters of a text that came back; and of a line that is made of another value, or of a reason.
 const LONGEST_TEXT: usize = 4_000;
 const LONGEST_LINE: usize = 600;
 const LONGEST_REASON: usize = 300;
-/// Functions that are told of at most.
+/// The most functions whose titles are listed.
 const MOST_TITLES: usize = 40;
-/// Functions that a list of what can be asked for has.
+/// How many functions a list of what can be asked for has.
 const ABILITIES: usize = 5;
-/// Results that are told apart at most: each is compared with all others.
+/// The most results that are told apart: each is compared with all others.
 const MOST_APART: usize = 20;
-/// Items of a list that came back, and members of an item.
+/// The most items of a list that came back, and the most members of an item.
 const ITEMS: usize = 5;
 const MEMBERS: usize = 6;
-/// How deep in a result lies what is still told.
+/// The deepest level of a result that is reported.
 const DEEPEST: usize = 4;
 
-/// What a template knows.
+/// The data of a template.
 #[derive(Serialize, Default)]
 struct Known<'a> {
     /// The function's name as words.
     function: &'a str,
-    /// What it was, or would have been, called with.
+    /// What it was called with, or would have been.
     slots: Map<String, Value>,
     /// What came back.
     result: Value,
-    /// The same in one line; of a failure, why.
+    /// The result in one line; for a failure, the reason.
     told: &'a str,
     /// What is known of the conversation.
     summary: &'a str,
 }
 
 impl Voice<'_> {
-    /// Of an utterance that no function is meant by. `summary` is that of what is open all the same, and `times` says how
-    /// often in a row nothing was understood, from 1.
+    /// The remark on an utterance that means no function. `summary` describes what is open all the same, and `times`
+    /// says how often in a row nothing was understood, from 1.
     pub(crate) fn remark(&self, acts: &Moves, summary: &str, times: u32) -> String {
         let (own, remark) = (&self.module.settings.replies, self.words.remarks());
         let is_cancelled = acts.rest.is_none() && acts.moves.iter().any(|one| one.kind == Kind::Cancel);
@@ -72,7 +72,8 @@ impl Voice<'_> {
         self.written(author.as_ref(), &known).unwrap_or(plain)
     }
 
-    /// The word to a courtesy beside a question, which is asked again behind it; empty where nothing is to be said.
+    /// The reply to a courtesy while a question is open; the question is asked again behind it. Empty if nothing is to
+    /// be said.
     pub(crate) fn beside_question(&self, acts: &Moves) -> String {
         match acts.courtesy {
             Some(Courtesy::Praise | Courtesy::Acknowledgement) | None => String::new(),
@@ -80,7 +81,7 @@ impl Voice<'_> {
         }
     }
 
-    /// What can be asked for, the first few of it, each in a line.
+    /// The first few things that can be asked for, each on a line.
     fn abilities(&self) -> String {
         let functions = &self.module.functions;
         let mut lines = vec![self.words.remarks().abilities.clone()];
@@ -91,13 +92,13 @@ impl Voice<'_> {
         lines.join("\n")
     }
 
-    /// Where there is nothing to answer.
+    /// The reply to something that needs no answer.
     pub(crate) fn heard(&self) -> String {
         let author = self.module.settings.replies.acknowledged.as_ref();
         self.written(author, &Known::default()).unwrap_or_else(|| self.words.remarks().acknowledged.clone())
     }
 
-    /// With what can be asked for, if that is little.
+    /// Says that no function does this, with the list of what can be asked for if it is short.
     fn out_of_scope(&self, times: u32) -> String {
         let (remark, plain) = (self.words.remarks(), self.words.out_of_scope(times));
         let functions = &self.module.functions;
@@ -107,7 +108,7 @@ impl Voice<'_> {
         let listed: Vec<String> = functions.iter().map(|function| self.purpose(function)).collect();
         let able = remark.able.fill(&[("functions", &listed.join(self.words.apart()))]);
         let told = self.words.then(plain, &able);
-        // A long list was told the first time.
+        // A long list was already read out the first time.
         if times > 1 && told.chars().count() > LONG { plain.to_owned() } else { told }
     }
 
@@ -116,20 +117,20 @@ impl Voice<'_> {
         self.deed(function).text
     }
 
-    /// What the functions are called within a sentence, if there are few.
+    /// The names of the functions within a sentence, if there are few.
     pub(crate) fn titles(&self) -> Vec<String> {
         let functions = &self.module.functions;
         let few = if functions.len() > MOST_TITLES { &[] } else { functions.as_slice() };
         few.iter().map(|function| self.words.within(&self.title(function))).collect()
     }
 
-    /// Of what was understood and is not called.
+    /// Says what was understood but is not called.
     pub(crate) fn understood(&self, calls: &[Call]) -> String {
         let what: Vec<String> = calls.iter().map(|call| self.named(call.function(), call.arguments())).collect();
         self.words.remarks().understood.fill(&[("what", &self.words.and(&what))])
     }
 
-    /// Of what was given up, with what was known of it.
+    /// Says what was given up, with the values that were known.
     pub(crate) fn cancelled(&self, given_up: &[(FunctionId, Map<String, Value>)]) -> String {
         let titles: Vec<String> = given_up.iter().map(|(id, _)| self.title(self.module.function(*id))).collect();
         let deeds: Vec<String> = given_up.iter().map(|(id, _)| self.purpose(self.module.function(*id))).collect();
@@ -145,17 +146,17 @@ impl Voice<'_> {
         self.written(author, &known).unwrap_or_else(|| self.words.cancelled(&self.words.and(&deeds)))
     }
 
-    /// Says that a person takes over, since the same was asked too often.
+    /// Says that a human takes over, since the same question was asked too often.
     pub(crate) fn hand_off(&self, id: FunctionId, slots: Map<String, Value>) -> String {
         self.handed_off(Some(id), slots).unwrap_or_else(|| self.words.hand_off().to_owned())
     }
 
-    /// The same, since the person asked for one; of what is open, if anything is.
+    /// Says that a human takes over, since the person asked for one; with the open function, if there is one.
     pub(crate) fn hand_over(&self, open: Option<FunctionId>, slots: Map<String, Value>) -> String {
         self.handed_off(open, slots).unwrap_or_else(|| self.words.hand_over().to_owned())
     }
 
-    /// In the author's words.
+    /// The same in the author's words.
     fn handed_off(&self, of: Option<FunctionId>, slots: Map<String, Value>) -> Option<String> {
         let function = of.map(|id| self.module.function(id));
         let own = function.and_then(|function| self.settings(function)?.replies.handed_off.as_ref());
@@ -164,7 +165,8 @@ impl Voice<'_> {
         self.written(own.or(self.module.settings.replies.handed_off.as_ref()), &known)
     }
 
-    /// What calls came to, one line or text for each. Several of one function are told apart by what was different.
+    /// The results of calls, one line or text for each. Several results of one function are distinguished by the
+    /// arguments that differ.
     pub(crate) fn results(&self, results: &[CallResult]) -> String {
         let told = results.iter().map(|result| {
             let text = self.result(result);
@@ -179,7 +181,7 @@ impl Voice<'_> {
         told.collect::<Vec<_>>().join("\n")
     }
 
-    /// With what a function was called, as far as the others of these calls of it had it otherwise.
+    /// The arguments of a call that differ from those of the other calls of its function.
     fn difference(&self, result: &CallResult, results: &[CallResult]) -> Option<String> {
         let mut alike = results.iter().filter(|other| other.function == result.function);
         let is_other = |key: &str, value: &Value| alike.clone().any(|other| other.arguments.get(key) != Some(value));
@@ -194,7 +196,7 @@ impl Voice<'_> {
         (alike.nth(1).is_some() && !what.is_empty()).then(|| self.words.and(&what))
     }
 
-    /// Of a call that came to nothing, in the words of whoever refused it, if they have any.
+    /// Reports a call that failed, with the reason that was given, if there is one.
     pub(crate) fn failed(&self, result: &CallResult) -> String {
         let reason = match result.failure() {
             Some(reason) => reason,
@@ -205,7 +207,7 @@ impl Voice<'_> {
         self.result(&CallResult { text, ..result.clone() })
     }
 
-    /// Of a call of which nobody knows what it came to.
+    /// Reports a call whose result is not known.
     pub(crate) fn uncertain(&self, function: &Function) -> String {
         self.words.remarks().uncertain.fill(&[("what", &self.purpose(function))])
     }
@@ -241,7 +243,7 @@ impl Voice<'_> {
             // `{"success": true, "errors": []}`
             (Came::Nothing, _) if acts && value.is_object() => String::new(),
             (Came::Nothing, _) => remark.nothing_found.clone(),
-            // What only reads and says nothing has found nothing.
+            // A function that only reads, and returns nothing, has found nothing.
             _ if is_blank(&value) && reads => remark.nothing_found.clone(),
             (_, [_, ..]) => self.fields(&value, fields),
             (Came::Done, []) => String::new(),
@@ -259,7 +261,7 @@ impl Voice<'_> {
         self.written(author, &known(&told)).unwrap_or_else(plain)
     }
 
-    /// A result as it is if it is a text; anything else in one line. Empty if it says nothing.
+    /// A result unchanged if it is a text; anything else in one line. Empty if it says nothing.
     fn told_value(&self, value: &Value) -> String {
         match &bare(value.clone()) {
             Value::String(text) => cut(text.trim().to_owned(), LONGEST_TEXT),
@@ -267,7 +269,7 @@ impl Voice<'_> {
         }
     }
 
-    /// The members of a result that its author wants told.
+    /// The members of a result that its author selected.
     fn fields(&self, value: &Value, fields: &[String]) -> String {
         let facts = fields.iter().filter_map(|field| {
             let found = field.split('.').try_fold(value, |value, key| match value {
@@ -291,7 +293,7 @@ impl Voice<'_> {
         }
     }
 
-    /// The first items of a list; those that have members of their own stand further apart.
+    /// The first items of a list; items with members of their own are separated more clearly.
     fn items(&self, items: &[Value], depth: usize) -> String {
         let item = |item: &Value| match item {
             Value::Object(members) => self.row(members, depth + 1),
@@ -305,7 +307,7 @@ impl Voice<'_> {
         if has_rows { told.join(self.words.apart()) } else { self.words.and(&told) }
     }
 
-    /// An item of a list: what it is called, with what else is known of it.
+    /// An item of a list: its name, with its other members.
     fn row(&self, members: &Map<String, Value>, depth: usize) -> String {
         let mut rest = members.clone();
         let named = members.iter().find(|(_, member)| member.as_str().is_some_and(|text| !text.trim().is_empty()));
@@ -318,7 +320,7 @@ impl Voice<'_> {
         }
     }
 
-    /// What an object says, each member with its name. A list without items says that there are none.
+    /// The members of an object, each with its name. An empty list says that there are no items.
     fn members(&self, members: &Map<String, Value>, depth: usize) -> Vec<String> {
         let facts = members.iter().filter_map(|(key, member)| {
             let is_none = member.as_array().is_some_and(Vec::is_empty);
@@ -328,7 +330,7 @@ impl Voice<'_> {
         facts.take(if depth == 0 { usize::MAX } else { MEMBERS }).collect()
     }
 
-    /// The text as the end of a sentence.
+    /// The text with a mark at its end, so that it is a whole sentence.
     fn ended(&self, text: &str) -> String {
         match text.ends_with(['.', '!', '?', '。', '！', '？', '…']) {
             true => text.to_owned(),
@@ -336,7 +338,7 @@ impl Voice<'_> {
         }
     }
 
-    /// What the author's template says; `None` without one, and where it fails.
+    /// The text of the author's template; `None` if there is none, or if it fails.
     fn written(&self, author: Option<&Wording>, known: &Known<'_>) -> Option<String> {
         match template::rendered(self.author(author)?, known) {
             Ok(text) => Some(text).filter(|text| !text.is_empty()),
@@ -348,7 +350,7 @@ impl Voice<'_> {
     }
 }
 
-/// True of a result that says nothing at all.
+/// True of an empty result.
 fn is_blank(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
 }

@@ -7,8 +7,8 @@ use crate::{
     text::{name_words, plain::first_sentence},
 };
 
-/// Characters of a sensitive value that are shown where a person has to recognize it, and how many it has at least
-/// then.
+/// How many characters of a sensitive value are shown so that a person can recognize it, and how many the value must
+/// have at least for that.
 const SHOWN_OF_SENSITIVE: usize = 4;
 const LONG_ENOUGH: usize = 8;
 
@@ -17,12 +17,13 @@ pub(crate) fn spoken(name: &str) -> String {
     name_words(name).join(" ")
 }
 
-/// Descriptions are often written for models, with marks and details that no person needs in a question.
+/// The first sentence of a description. Descriptions are often written for models, with marks and details that a
+/// question does not need.
 pub(crate) fn described(slot: &Slot) -> String {
     first_sentence(&slot.description)
 }
 
-/// The last part of a path, as words: which object it belongs to is said otherwise.
+/// The last part of a path, as words: the object that it belongs to is named elsewhere.
 pub(crate) fn last_key(path: &SlotPath) -> String {
     let key = path.0.iter().rev().find_map(|step| match step {
         Step::Key(key) => Some(spoken(key)),
@@ -59,7 +60,7 @@ pub(crate) fn shown(value: &Value, truth: &dyn Fn(bool) -> &'static str, and: &d
     }
 }
 
-/// Without line breaks and control characters: a value never looks like a line of ours.
+/// The text without line breaks and control characters: a value must never look like a separate line.
 pub(crate) fn one_line(text: &str) -> String {
     let is_gap = |character: char| character.is_whitespace() || character.is_control();
     text.split(is_gap).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
@@ -73,7 +74,7 @@ pub(crate) fn cut(text: String, most: usize) -> String {
     }
 }
 
-/// A time without its seconds where there are none.
+/// A time, without its seconds if they are 0.
 fn moment(text: &str) -> String {
     match Temporal::parse(text) {
         Some(Temporal::Time(time)) if time.second() == 0 => time.strftime("%H:%M").to_string(),

@@ -1,4 +1,4 @@
-//! What is known of a conversation, in a few lines that a prompt can embed.
+//! What is known about a conversation, in a few lines that a prompt can embed.
 
 use crate::{
     call::{Validator, ViolationKind},
@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl Voice<'_> {
-    /// Each open function with what is known of it, missing and not valid, the one that is being filled first. Of
-    /// sensitive values it says only that they were given. Empty where nothing is open.
+    /// Each open function with its values that are known, missing and not valid; the one that is being filled comes
+    /// first. For sensitive values, the summary says only that they were given. Empty if nothing is open.
     ///
     /// ```text
     /// Order shoes
@@ -22,7 +22,7 @@ impl Voice<'_> {
         forms.join("\n")
     }
 
-    /// `None` if the module has no such function any more.
+    /// `None` if the module no longer has this function.
     fn summary_of(&self, validator: &Validator, form: &Form) -> Option<String> {
         let id = self.module.function_named(&form.function)?;
         let function = self.module.function(id);
@@ -34,7 +34,7 @@ impl Voice<'_> {
 
         let known = self.facts(function, &completed.arguments, "");
         let missing: Vec<String> = missing
-            // What was given and is not valid comes below.
+            // Values that were given but are not valid come below.
             .filter(|violation| !form.aside.iter().any(|aside| aside.pointer == violation.path))
             .map(|violation| {
                 let name = self.name_of(function, &SlotPath::of_pointer(&violation.path));

@@ -95,7 +95,7 @@ impl House {
         Voice::new(&self.module, Some(language)).question(&self.validator, form, pending.clone(), repeated).text
     }
 
-    /// What comes next by itself, asked.
+    /// The question that the next step asks by itself.
     fn next(&self, language: &str, form: &Form) -> String {
         let mut state = State::new(&self.module.name);
         state.forms.push(form.clone());
@@ -166,7 +166,7 @@ fn without(mut form: Form, pointers: &[&str]) -> Form {
     form
 }
 
-/// Everything that Uptake says by itself, by what it is about.
+/// Everything that Uptake says by itself, each with a label of its topic.
 fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
     let house = House::new();
     let voice = Voice::new(&house.module, Some(language));
@@ -294,7 +294,7 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Read by somebody who speaks the language; `UPTAKE_BLESS=1` writes the files anew.
+/// A speaker of the language reads these files; `UPTAKE_BLESS=1` writes them again.
 #[test]
 fn every_language_says_everything() {
     for language in LANGUAGES {
@@ -322,13 +322,13 @@ fn languages_do_not_mix() {
             .filter(|(other, english)| other.1 == english.1)
             .map(|(other, _)| other.0)
             .collect();
-        // These are in the author's words, and there are none in this language.
+        // These are in the author's words, which do not exist in this language.
         let allowed = ["one, in the author's words", "confirm, in the author's words", "a text came back"];
         assert!(same.iter().all(|about| allowed.contains(about)), "{language}: {same:?}");
     }
 }
 
-/// Replies of the module, of a function, and one that fails when it is written.
+/// Replies of the module, replies of a function, and a reply that fails when it is rendered.
 const REPLIES: &str = r#"
 language = "en"
 [replies]
@@ -392,12 +392,12 @@ fn the_language_is_the_wanted_one_then_the_modules() {
     let of = |language: &str| Voice::new(&german, Some(language)).not_understood(1);
     assert_eq!(not_understood(None), of("de"));
     assert_eq!(not_understood(Some("FR-ca")), of("fr"));
-    // Not spoken.
+    // This language is not supported.
     assert_eq!(not_understood(Some("tlh")), of("de"));
     assert_eq!(Voice::new(&loaded("language = \"tlh\"\n"), None).not_understood(1), of("en"));
 }
 
-/// Names are English, descriptions are not: what is said is in one language.
+/// Names are English and descriptions are not: a question must not mix the languages.
 #[test]
 fn short_descriptions_are_names_in_other_languages() {
     for (language, function, slots, question, confirmation) in [
@@ -430,7 +430,7 @@ fn short_descriptions_are_names_in_other_languages() {
         let voice = Voice::new(&module, None);
         assert_eq!(voice.question(&validator, &form, missing, 0).text, question);
         assert_eq!(voice.question(&validator, &form, Pending::Confirm { function: id }, 0).text, confirmation);
-        // In English the names are the better words.
+        // In English, the names are the better words.
         let english = Voice::new(&module, Some("en")).question(&validator, &form, Pending::Confirm { function: id }, 0);
         assert!(english.text.contains("size 42, color"), "{}", english.text);
     }
@@ -540,7 +540,7 @@ fn a_question_is_a_plain_sentence() {
     }
 }
 
-/// A module of one function, in its own words.
+/// A module of one function, described by its own texts.
 fn of_one(function: &Value, language: &str) -> Module {
     let name = ModuleName::new("one").expect("a name");
     let mut module = ad_hoc(name, std::slice::from_ref(function), None, None, &Limits::default()).expect("it loads");

@@ -1,4 +1,4 @@
-//! What a conversation says, in the author's words where there are any.
+//! The texts of a conversation, in the author's words if there are any.
 
 use serde_json::Value;
 
@@ -19,42 +19,42 @@ use crate::{
     },
 };
 
-/// The hour with which evenings begin.
+/// The hour at which the evening begins.
 const EVENING: i8 = 18;
-/// Characters from which a text is not said twice in a row.
+/// A text with this many characters is not said twice in a row.
 pub(crate) const LONG: usize = 200;
-/// Characters of a value that a prompt is told.
+/// The most characters of a value that a prompt gets.
 const LONGEST_IN_PROMPT: usize = 120;
 
-/// Says things in one language.
+/// Words texts in one language.
 #[derive(Clone, Copy)]
 pub(crate) struct Voice<'a> {
     pub(crate) module: &'a Module,
-    /// In which an author's words are looked for, the wanted one first.
+    /// The languages in which the author's words are looked for; the wanted one is first.
     pub(crate) languages: [&'a str; 3],
     pub(crate) words: Words,
     pub(crate) listener: Listener,
 }
 
-/// To whom values are told.
+/// The reader of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Listener {
-    /// Who gave them, and has to recognize them: whole ones, and the end of sensitive ones.
+    /// The person who gave the values and has to recognize them: they see whole values, and the end of sensitive ones.
     Person,
-    /// Another model: long ones are cut, and of sensitive ones it learns only that they are there.
+    /// Another model: long values are cut, and for sensitive ones it learns only that they exist.
     Prompt,
 }
 
 impl<'a> Voice<'a> {
-    /// In the BCP 47 language that is wanted, else in the module's. Uptake's own sentences are English where it does
-    /// not speak either of them.
+    /// Texts in the wanted BCP 47 language, else in the module's. Uptake's own sentences are in English if it has no
+    /// pack for either.
     pub(crate) fn new(module: &'a Module, wanted: Option<&'a str>) -> Self {
         let languages = [wanted.unwrap_or(module.language()), module.language(), "en"];
         let words = languages.iter().find_map(|tag| Words::of(tag)).unwrap_or_else(Words::fallback);
         Self { module, languages, words, listener: Listener::Person }
     }
 
-    /// What is asked of a form, in words. `repeated` says how often the same was asked before.
+    /// The question about a form, in words. `repeated` says how often the same was asked before.
     pub(crate) fn question(&self, validator: &Validator, form: &Form, about: Pending, repeated: u32) -> Question {
         let arguments = || {
             let completed = completed(form, self.module, validator);
@@ -75,12 +75,12 @@ impl<'a> Voice<'a> {
         self.words.restarted().to_owned()
     }
 
-    /// Counted from 1.
+    /// `times` counts from 1.
     pub(crate) fn not_understood(&self, times: u32) -> String {
         self.words.not_understood(times).to_owned()
     }
 
-    /// A question with what it is asked for, for somebody who did not understand it.
+    /// A question with its purpose, for a person who did not understand it.
     pub(crate) fn explained(&self, question: &Question) -> String {
         let why = match &question.about {
             Pending::Missing { function, pointers } => {
@@ -134,7 +134,7 @@ impl<'a> Voice<'a> {
         self.words.then(&reason, &question)
     }
 
-    /// Which of some values was meant, or whether the only one was; `None` if there are none.
+    /// Asks which of some values was meant, or whether the only one was; `None` if there are none.
     pub(crate) fn which(&self, readings: &[Value]) -> Option<String> {
         let times = readings.iter().map(|value| match Temporal::parse(value.as_str()?)? {
             Temporal::Time(time) => Some((None, time)),
@@ -154,7 +154,7 @@ impl<'a> Voice<'a> {
         (!options.is_empty()).then(|| self.words.which(&options))
     }
 
-    /// A value that is not valid with what it would have to be.
+    /// Says that a value is not valid, and what it would have to be.
     pub(crate) fn not_valid(&self, function: &Function, aside: &Aside) -> String {
         let path = SlotPath::of_pointer(&aside.pointer);
         let slot = function.slots.iter().find(|slot| slot.path == path);
@@ -163,7 +163,7 @@ impl<'a> Voice<'a> {
         self.words.thing(&fact, &self.words.wanted(&self.wanted(slot, aside)))
     }
 
-    /// What was given, if it may be repeated.
+    /// The value that was given, if it may be repeated.
     pub(crate) fn found(&self, function: &Function, aside: &Aside) -> Option<String> {
         let path = SlotPath::of_pointer(&aside.pointer);
         aside.found.as_ref().filter(|_| !self.is_sensitive(function, &path)).map(|value| one_line(&plain(value)))
@@ -178,7 +178,7 @@ impl<'a> Voice<'a> {
             None => {
                 let text = own.and_then(|own| own.rule.as_ref()).map(|rule| {
                     let is_slot = |side: &Side| matches!(side.base, Base::Slot(_));
-                    // What can be changed comes first.
+                    // The slot that can be changed comes first.
                     let turned = !is_slot(&rule.left);
                     let (left, right) = if turned { (&rule.right, &rule.left) } else { (&rule.left, &rule.right) };
                     let comparison = if turned { rule.comparison.turned() } else { rule.comparison };
@@ -203,7 +203,7 @@ impl<'a> Voice<'a> {
         side.shift.map_or(base.clone(), |shift| self.words.moved(&base, shift))
     }
 
-    /// What is known at these places: "size 9, color black".
+    /// The known values at these places: "size 9, color black".
     pub(crate) fn facts_at(&self, function: &Function, arguments: &Value, pointers: &[String]) -> String {
         let facts = pointers.iter().filter_map(|pointer| {
             let path = SlotPath::of_pointer(pointer);
@@ -231,7 +231,7 @@ impl<'a> Voice<'a> {
         self.about_item(function, form, pointer, question)
     }
 
-    /// The question for a slot by its name; what is said of it may be needed to understand the name.
+    /// The question for a slot by its name; its description may be needed to understand the name.
     pub(crate) fn asked(&self, function: &Function, slot: &Slot, name: &str, choices: &str) -> String {
         let kind = match slot.kind {
             SlotKind::Boolean => Asked::Truth,
@@ -250,7 +250,7 @@ impl<'a> Voice<'a> {
         }
     }
 
-    /// What the description of a slot says beyond its name.
+    /// The part of a slot's description that goes beyond its name.
     fn beyond_name(&self, slot: &Slot, name: &str) -> String {
         match self.words.grammar().of_slot(name, &described(slot)) {
             OfSlot::Nothing => String::new(),
@@ -258,7 +258,7 @@ impl<'a> Voice<'a> {
         }
     }
 
-    /// A long text that was just said, in a few words. Of a question, the last sentence stays.
+    /// A short form of a long text that was just said. For a question, the last sentence stays.
     pub(crate) fn shortened(&self, text: &str, is_question: bool) -> String {
         if !is_question {
             return self.words.told_before().to_owned();
@@ -288,7 +288,7 @@ impl<'a> Voice<'a> {
         self.about_item(function, form, first, question)
     }
 
-    /// Says which item of a list a question is about, where there are several.
+    /// Adds the item of a list that a question is about, if there are several.
     fn about_item(&self, function: &Function, form: &Form, pointer: &str, question: String) -> String {
         match self.item(function, form, pointer) {
             Some(item) => self.words.about(&item, &question),
@@ -343,7 +343,7 @@ impl<'a> Voice<'a> {
         }
     }
 
-    /// The choices of a slot where there are few.
+    /// The choices of a slot, if there are few.
     fn choices(&self, slot: &Slot) -> Option<Vec<String>> {
         let is_few = (1..=LISTED).contains(&slot.choices.len());
         is_few.then(|| slot.choices.iter().map(|choice| self.shown(choice)).collect())
@@ -358,7 +358,7 @@ impl<'a> Voice<'a> {
         shown(value, &|truth| self.words.truth(truth), &|of| self.words.and(of))
     }
 
-    /// A value as its listener may have it.
+    /// A value in the form that its listener may see.
     pub(crate) fn told(&self, function: &Function, path: &SlotPath, value: &Value) -> String {
         match (self.is_sensitive(function, path), self.listener) {
             (false, Listener::Person) => self.shown(value),

@@ -1,4 +1,4 @@
-//! What Uptake itself says, in the sentences of a language's pack.
+//! The texts of Uptake itself, from the sentences of a language's pack.
 
 use crate::{
     language::{
@@ -16,20 +16,20 @@ pub(crate) struct Words {
     sentences: &'static Sentences,
 }
 
-/// What a summary tells of a function that is open.
+/// A line of a summary about an open function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
     Known,
     Missing,
     NotValid,
-    /// Everything is known, and a yes is waited for.
+    /// Everything is known, and the person has to say yes.
     Unconfirmed,
 }
 
-/// What a question asks for, as far as its words depend on that.
+/// The kind of value that a question asks for, as far as its words depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// Yes or no.
+    /// A yes or no.
     Truth,
     Number,
     Other,
@@ -44,7 +44,7 @@ pub(crate) enum Wanted<'a> {
     Number,
     YesOrNo,
     Text,
-    /// As JSON Schema names it.
+    /// The name of the format in JSON Schema.
     Format(&'a str),
     AtLeast(String),
     AtMost(String),
@@ -52,30 +52,30 @@ pub(crate) enum Wanted<'a> {
     MoreThan(String),
     LessThan(String),
     MultipleOf(String),
-    /// Characters.
+    /// The length in characters.
     NotShorter(u64),
     NotLonger(u64),
-    /// A text of another form, which only a pattern describes.
+    /// A text of another form, which is only described by a pattern.
     OtherForm,
-    /// Words of the validator, which are English.
+    /// The validator's words, which are English.
     Other(&'a str),
 }
 
-/// How two values have to lie to each other.
+/// The required relation of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Relation {
     pub comparison: Comparison,
-    /// They are moments: after, not more.
+    /// They are moments: the words are "after" and "before", not "more" and "less".
     pub is_time: bool,
 }
 
 impl Words {
-    /// `None` for a BCP 47 tag of a language that Uptake does not speak.
+    /// `None` for the BCP 47 tag of a language that Uptake has no pack for.
     pub(crate) fn of(tag: &str) -> Option<Self> {
         Language::of(tag).map(Self::new)
     }
 
-    /// Where nothing better is known.
+    /// The words that are used if the language is not known.
     pub(crate) fn fallback() -> Self {
         Self::new(Language::english())
     }
@@ -89,7 +89,7 @@ impl Words {
         self.language.code == "en"
     }
 
-    /// One sentence after another.
+    /// Two sentences, one after the other.
     pub(crate) fn then(self, first: &str, second: &str) -> String {
         self.sentences.then(first, second)
     }
@@ -99,7 +99,7 @@ impl Words {
         if self.sentences.keeps_capitals { self.grammar().small(summary) } else { lower_first(summary) }
     }
 
-    /// How descriptions become parts of sentences.
+    /// The rules by which descriptions become parts of sentences.
     pub(crate) fn grammar(self) -> &'static Grammar {
         &self.sentences.grammar
     }
@@ -121,7 +121,7 @@ impl Words {
         if truth { &self.sentences.yes } else { &self.sentences.no }
     }
 
-    /// The question for one value, of which the description says nothing. `choices` ("a, b") may be empty.
+    /// The question for one value without a useful description. `choices` ("a, b") may be empty.
     pub(crate) fn ask(self, name: &str, kind: Asked, choices: &str) -> String {
         let (ask, grammar) = (&self.sentences.ask, self.grammar());
         let counted = grammar.counted(name);
@@ -134,7 +134,7 @@ impl Words {
         question.fill(&[("name", name), ("choices", &self.choices(choices))])
     }
 
-    /// The question for one value, by what is said of it.
+    /// The question for one value, with its description.
     pub(crate) fn ask_described(self, name: &str, kind: Asked, said: &OfSlot, listed: &str) -> String {
         let (ask, choices) = (&self.sentences.ask, self.choices(listed));
         match said {
@@ -153,14 +153,14 @@ impl Words {
         if choices.is_empty() { String::new() } else { self.sentences.ask.choices.fill(&[("choices", choices)]) }
     }
 
-    /// The same for a name that says nothing by itself; `what` is what it is needed for.
+    /// The same for a name that says nothing by itself; `what` is what the value is needed for.
     pub(crate) fn ask_bare(self, name: &str, what: &str, description: &str, choices: &str) -> String {
         let (ask, choices) = (&self.sentences.ask, self.choices(choices));
         let question = if description.is_empty() { &ask.bare } else { &ask.bare_described };
         question.fill(&[("name", name), ("what", what), ("description", description), ("choices", &choices)])
     }
 
-    /// The question for several values, `names` being a list of them; `object` is what they are parts of.
+    /// The question for several values; `names` is a list of them, and `object` is the thing that they belong to.
     pub(crate) fn ask_all(self, names: &str, object: Option<&str>) -> String {
         let ask = &self.sentences.ask;
         match object {
@@ -173,12 +173,12 @@ impl Words {
         self.sentences.ask.with_choices.fill(&[("name", name), ("choices", choices)])
     }
 
-    /// One of several things that have the same name; counted from 1.
+    /// One of several things with the same name; counted from 1.
     pub(crate) fn numbered(self, name: &str, number: usize) -> String {
         self.sentences.numbered.fill(&[("name", name), ("number", &number.to_string())])
     }
 
-    /// A question that is about this thing.
+    /// A question about this thing.
     pub(crate) fn about(self, thing: &str, question: &str) -> String {
         self.sentences.ask.about.fill(&[("thing", thing), ("question", question)])
     }
@@ -193,24 +193,25 @@ impl Words {
         again.fill(&[("question", question)])
     }
 
-    /// A question for what the person would rather leave out.
+    /// The question for a value that the person wanted to leave out.
     pub(crate) fn needed(self, name: &str, question: &str) -> String {
         self.sentences.ask.needed.fill(&[("name", name), ("question", question)])
     }
 
-    /// Which of several values was meant.
+    /// Asks which of several values was meant.
     pub(crate) fn which(self, options: &[String]) -> String {
         self.sentences.ask.which.fill(&[("options", &self.or(options))])
     }
 
-    /// In which half of the day a time lies: the later one is of the evening, or of the afternoon.
+    /// Asks which half of the day a time lies in; the later half is the evening or the afternoon.
     pub(crate) fn which_half(self, clock: &str, is_evening: bool) -> String {
         let ask = &self.sentences.ask;
         let question = if is_evening { &ask.morning_or_evening } else { &ask.morning_or_afternoon };
         question.fill(&[("clock", clock)])
     }
 
-    /// Why a value is not taken; `found` is missing where it must not be repeated. `wanted` is one of [`Self::wanted`].
+    /// Says why a value is not accepted; `found` is missing if it must not be repeated. `wanted` is a result of
+    /// [`Self::wanted`].
     pub(crate) fn refused(self, found: Option<&str>, name: &str, wanted: &str) -> String {
         let refused = &self.sentences.refused;
         match found {
@@ -261,7 +262,7 @@ impl Words {
         self.sentences.slot.fill(&[("name", name)])
     }
 
-    /// What has to hold between two [`Self::slot`]s or values, and what is there instead: "size 9, color black".
+    /// The required relation of two [`Self::slot`]s or values, and the values that break it: "size 9, color black".
     pub(crate) fn rule(self, left: &str, relation: Relation, right: &str, values: &str) -> String {
         let rule = &self.sentences.rule;
         let order = if relation.is_time { &rule.time } else { &rule.amount };
@@ -286,7 +287,7 @@ impl Words {
         &self.sentences.now
     }
 
-    /// A moment moved by a length of time.
+    /// A moment plus or minus a length of time.
     pub(crate) fn moved(self, moment: &str, shift: Shift) -> String {
         let moved = &self.sentences.moved;
         let amount = shift.amount.unsigned_abs();
@@ -304,7 +305,7 @@ impl Words {
         moved.text.fill(&[("moment", moment), ("direction", direction), ("amount", &amount), ("unit", unit)])
     }
 
-    /// What will be done, for a yes; `details` may be empty. `is_deed`: `what` can stand behind "shall I".
+    /// Asks for a yes to what will be done; `details` may be empty. `is_deed` means that `what` can follow "shall I".
     pub(crate) fn confirm(self, what: &str, is_deed: bool, details: &str) -> String {
         let confirm = &self.sentences.confirm;
         let question = match (is_deed, details.is_empty()) {
@@ -316,12 +317,12 @@ impl Words {
         question.fill(&[("what", what), ("details", details)])
     }
 
-    /// What is known otherwise now: "size 8".
+    /// The corrected values: "size 8".
     pub(crate) fn corrected(self, facts: &str) -> String {
         self.sentences.ask.corrected.fill(&[("facts", facts)])
     }
 
-    /// How many there are of something, where there is nothing.
+    /// The word for an empty list.
     pub(crate) fn none(self) -> &'static str {
         &self.sentences.none
     }
@@ -331,37 +332,37 @@ impl Words {
         self.sentences.fact.fill(&[("name", name), ("value", value)])
     }
 
-    /// A thing with what is known of it: "margherita (size large)".
+    /// A thing with its known values: "margherita (size large)".
     pub(crate) fn thing(self, name: &str, facts: &str) -> String {
         self.sentences.thing.fill(&[("name", name), ("facts", facts)])
     }
 
-    /// What is to be changed, after a no.
+    /// Asks what is to be changed, after a no.
     pub(crate) fn change(self) -> &'static str {
         &self.sentences.confirm.change
     }
 
-    /// What was done already.
+    /// Says that this was done already.
     pub(crate) fn done_already(self, what: &str) -> String {
         self.sentences.repeat.done.fill(&[("what", what)])
     }
 
-    /// Whether to do this as well.
+    /// Asks whether to do this as well.
     pub(crate) fn also(self, what: &str) -> String {
         self.sentences.repeat.also.fill(&[("what", what)])
     }
 
-    /// Whether to do the very same again.
+    /// Asks whether to do exactly the same again.
     pub(crate) fn once_more(self) -> &'static str {
         &self.sentences.repeat.once_more
     }
 
-    /// Nothing is done after all.
+    /// Says that nothing more is done.
     pub(crate) fn left_as_done(self) -> &'static str {
         &self.sentences.repeat.left
     }
 
-    /// Which of several functions is meant.
+    /// Asks which of several functions is meant.
     pub(crate) fn tie(self, options: &[String]) -> String {
         let tie = &self.sentences.tie;
         tie.text.fill(&[("options", &options.join(&tie.between))])
@@ -375,22 +376,22 @@ impl Words {
         self.sentences.tie.without.fill(&[("option", option), ("names", names)])
     }
 
-    /// What was given up, by name.
+    /// Says what was given up, by name.
     pub(crate) fn cancelled(self, what: &str) -> String {
         self.sentences.news.cancelled.fill(&[("what", what)])
     }
 
-    /// What is said where nothing is asked.
+    /// The texts for turns without a question.
     pub(crate) fn remarks(self) -> &'static Remarks {
         &self.sentences.remark
     }
 
-    /// Between things that have commas of their own.
+    /// The separator between things that contain commas.
     pub(crate) fn apart(self) -> &'static str {
         if self.sentences.gap.is_empty() { "；" } else { "; " }
     }
 
-    /// What ends a sentence.
+    /// The mark at the end of a sentence.
     pub(crate) fn stop(self) -> &'static str {
         if self.sentences.gap.is_empty() { "。" } else { "." }
     }
@@ -403,54 +404,54 @@ impl Words {
         &self.sentences.news.restarted
     }
 
-    /// Counted from 1; behind the last wording comes the first again.
+    /// Says that nothing was understood. `times` counts from 1; after the last wording the first comes again.
     pub(crate) fn not_understood(self, times: u32) -> &'static str {
         in_turn(&self.sentences.news.not_understood, times)
     }
 
-    /// The same of what no function does.
+    /// Says that no function does this, in the same way.
     pub(crate) fn out_of_scope(self, times: u32) -> &'static str {
         in_turn(&self.sentences.remark.out_of_scope, times)
     }
 
-    /// A person takes over whom somebody asked for.
+    /// Says that a human takes over, because the person asked for one.
     pub(crate) fn hand_over(self) -> &'static str {
         &self.sentences.news.hand_over
     }
 
-    /// Whether a person is to take over.
+    /// Asks whether a human is to take over.
     pub(crate) fn offer(self) -> &'static str {
         &self.sentences.news.offer
     }
 
-    /// What was said twice in a row, in other words.
+    /// The text with words that say it is repeated.
     pub(crate) fn once_again(self, text: &str) -> String {
         self.sentences.news.again.fill(&[("text", text)])
     }
 
-    /// A long question that was just asked, by its last sentence alone.
+    /// A long question that was just asked: only its last sentence.
     pub(crate) fn still_asked(self, question: &str) -> String {
         self.sentences.news.still_asked.fill(&[("question", question)])
     }
 
-    /// The same of one whose last sentence is long, or asks nothing.
+    /// The same for a question whose last sentence is long or does not ask.
     pub(crate) fn answer_needed(self) -> &'static str {
         &self.sentences.news.answer_needed
     }
 
-    /// In place of any other long text that was just said.
+    /// Replaces any other long text that was just said.
     pub(crate) fn told_before(self) -> &'static str {
         &self.sentences.news.told_before
     }
 
-    /// What a value is needed for; `description` may be empty.
+    /// Says what a value is needed for; `description` may be empty.
     pub(crate) fn why(self, name: &str, description: &str, what: &str) -> String {
         let ask = &self.sentences.ask;
         let why = if description.is_empty() { &ask.why } else { &ask.why_described };
         why.fill(&[("name", name), ("description", description), ("what", what)])
     }
 
-    /// Why a yes is waited for.
+    /// Says why a yes is needed.
     pub(crate) fn yes_needed(self) -> &'static str {
         &self.sentences.ask.yes_needed
     }
@@ -467,13 +468,13 @@ impl Words {
         text.fill(&[("content", content)])
     }
 
-    /// In place of a value that is not shown.
+    /// Replaces a value that is not shown.
     pub(crate) fn given(self) -> &'static str {
         &self.sentences.summary.given
     }
 }
 
-/// One of several wordings, by how often the same was to be said, counted from 1.
+/// One of several wordings, by how often the same has to be said, counted from 1.
 fn in_turn(wordings: &'static [String], times: u32) -> &'static str {
     let place = usize::try_from(times.max(1) - 1).unwrap_or_default();
     wordings.get(place % wordings.len().max(1)).map_or("", String::as_str)

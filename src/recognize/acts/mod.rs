@@ -1,12 +1,12 @@
-//! What a reply does to a conversation, beside giving values: it cancels, corrects, removes, picks, goes back. Needs no
-//! model server.
+//! The effect of a reply on a conversation, besides giving values: it cancels, corrects, removes, picks, goes back.
+//! Needs no model server.
 //!
-//! - **A value is no move.** "Stop & Shop", "the second of May" and "second street" are read as content, and where a
-//!   word may be either, the confidence says so. [`ACTS`] is where acting on a move begins to be safe.
-//! - **Yes and no are no moves**, and no content where they stand apart: [`crate::recognize::reply`] reads them. "No, I
+//! - **A value is not a move.** "Stop & Shop", "the second of May" and "second street" are read as content, and where a
+//!   word may be either, the confidence says so. From [`ACTS`] on, acting on a move is safe.
+//! - **Yes and no are not moves**, nor content if they stand apart: [`crate::recognize::reply`] reads them. "No, I
 //!   meant 9" is a correction whose cue is "I meant".
-//! - **What a module's functions do is not known here.** "Cancel my order AB123456" may call one of them, so that it is
-//!   a doubtful [`Kind::Cancel`]; "add", "change" and "remove" are for whoever knows the open form to apply.
+//! - **What a module's functions do is not known here.** "Cancel my order AB123456" may call one of them, so it is only
+//!   a doubtful [`Kind::Cancel`]; "add", "change" and "remove" are applied by the code that knows the open form.
 //! - **A value ends at a comma**: in "change the address to 1 High Street, Leeds" the new value reaches as far as the
 //!   recognizers say, and at least to "Street".
 
@@ -22,28 +22,28 @@ mod tests;
 
 use reader::Reader;
 
-/// The confidence from which on a move may be acted on without asking. It lies between two steps of
-/// certainty, as the confidences that the languages' packs give are finer than those.
+/// The confidence from which on a move may be acted on without a question. It lies between two steps of certainty,
+/// because the language packs give finer confidences than those.
 pub const ACTS: f32 = 0.75;
 
-/// What a reply does, and what else it says.
+/// The moves of a reply, and what else it says.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Moves {
-    /// In the order of the text; they do not overlap.
+    /// The moves in the order of the text, without overlaps.
     pub moves: Vec<Move>,
-    /// What is said beside them, from its first word to its last, without politeness; `None` if nothing is.
+    /// The words beside the moves, from the first to the last, without politeness; `None` if there are none.
     pub rest: Option<Span>,
-    /// What the reply is if it says nothing else, in whatever language.
+    /// The courtesy that the whole reply is, in any language, if it says nothing else.
     pub courtesy: Option<Courtesy>,
 }
 
 impl Moves {
-    /// Nothing is said but that the answer is not known.
+    /// True if the reply says only that the answer is not known.
     fn is_unknown(&self) -> bool {
         !self.moves.is_empty() && self.rest.is_none() && self.moves.iter().all(|one| one.kind == Kind::Unknown)
     }
 
-    /// The first move that asks for something to be another way.
+    /// The first move that asks for a change.
     pub(crate) fn change(&self) -> Option<&Move> {
         self.moves.iter().find(|one| {
             matches!(
@@ -63,39 +63,38 @@ impl Moves {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Move {
     pub kind: Kind,
-    /// The words that say so, never empty: "change" of "change the size to 9".
+    /// The words of the move, never empty: "change" of "change the size to 9".
     pub cue: Span,
-    /// Probability that this is meant, 0 to 1.
+    /// Probability that the move is meant, 0 to 1.
     pub confidence: f32,
 }
 
-/// What can be done to a conversation. Spans of what is named are without articles, those of new values as they were
-/// said.
+/// What a move can be. The spans of named things exclude articles; those of new values are as they were said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// "Forget it": what is open is given up.
+    /// "Forget it": what is open is dropped.
     Cancel,
     /// "Leave it as it is": nothing is done, or changed.
     Keep,
-    /// "Start over": what is open begins anew.
+    /// "Start over": what is open starts again.
     Restart,
     /// "I don't know": the value asked for is not known.
     Unknown,
     /// "Skip that", "no preference": no value is given on purpose.
     Skip,
-    /// "I meant 9", "make it two": a value that follows the cue replaces one.
+    /// "I meant 9", "make it two": the value behind the cue replaces another one.
     Correct,
-    /// "Change the city to Rome"; without `to` where the new value is not said.
+    /// "Change the city to Rome"; without `to` if the new value is not said.
     Change { what: Span, to: Option<Span> },
     /// "Not 9 but 10".
     Replace { old: Span, new: Span },
     /// "Without the olives".
     Remove { what: Span },
-    /// "And another": what is said comes on top.
+    /// "And another": what is said is added.
     Add,
     /// "The second one".
     Pick(Pick),
-    /// "One of them large": `rest` is said of `count` of what was named before.
+    /// "One of them large": `rest` applies to `count` of the things that were named before.
     Portion { count: Span, rest: Span },
     /// "Back to my order".
     Resume,
@@ -103,7 +102,7 @@ pub enum Kind {
     Recall,
 }
 
-/// Which of the choices that were offered.
+/// Which of the offered choices is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pick {
     /// From 1.
@@ -112,14 +111,14 @@ pub enum Pick {
     All,
     Both,
     None,
-    /// Whichever.
+    /// Any of them.
     Either,
-    /// The one of two that was not spoken of.
+    /// Of two choices, the one that was not mentioned.
     Other,
 }
 
-/// Reads what `text` does, in the language of a BCP 47 tag (English if there is no table for it); "I don't know" by
-/// itself is read in every language. Linear in the length of the text, never fails.
+/// Reads the moves of `text` in the language of a BCP 47 tag (English if there is no table for it). "I don't know" by
+/// itself is read in every language. Linear in the length of the text; never fails.
 #[must_use]
 pub fn read(language: &str, text: &str) -> Moves {
     let own = Language::or_english(language);
@@ -135,8 +134,8 @@ fn read_in(language: &'static Language, text: &str) -> Moves {
     Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).read()
 }
 
-/// What `text` is if it is nothing but a courtesy, in whatever language; words that say nothing are looked for in the
-/// language of a BCP 47 tag.
+/// The courtesy that `text` is, in any language, if it says nothing else; empty words are looked up in the language of
+/// a BCP 47 tag.
 #[must_use]
 pub fn courtesy(language: &str, text: &str) -> Option<Courtesy> {
     let language = Language::or_english(language);
@@ -144,8 +143,8 @@ pub fn courtesy(language: &str, text: &str) -> Option<Courtesy> {
     Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesy()
 }
 
-/// Clauses at the ends of `text` that are nothing but a courtesy, in whatever language: "thanks" of "thanks, Anna Meyer".
-/// None if all of it is one. Each reaches over the marks that part it from the rest.
+/// The clauses at the ends of `text` that are only a courtesy, in any language: "thanks" of "thanks, Anna Meyer". None
+/// if the whole text is a courtesy. Each span includes the marks that separate it from the rest.
 #[must_use]
 pub fn courtesies_beside(language: &str, text: &str) -> Vec<Span> {
     let language = Language::or_english(language);

@@ -1,4 +1,4 @@
-//! The grammar: finds the patterns of a table in a reply, and what is left beside them.
+//! The grammar: finds the patterns of a table in a reply, and the words beside them.
 
 use crate::{
     ablation,
@@ -14,28 +14,27 @@ use crate::{
     text::{Span, words::Word},
 };
 
-/// Longest hole, in words.
+/// The most words of a hole.
 const LONGEST: usize = 12;
-/// Longest name of a person, in words.
+/// The most words of a person's name.
 const LONGEST_NAME: usize = 4;
 
-/// Marks around what somebody else said.
+/// Marks around a quotation.
 const QUOTES: [char; 11] = ['"', '“', '”', '„', '«', '»', '‹', '›', '「', '」', '『'];
 
-/// Other content stands beside what is mostly said alone: "never mind, a large one". The confidence is multiplied by
-/// this.
+/// The factor for the confidence if other content stands beside a phrase that is mostly said alone: "never mind, a
+/// large one".
 const BESIDE: Certainty = Certainty::Sure;
 
-/// The confidence of a move that is not to be acted on by itself, whatever it was: what is multiplied by the bar lies
-/// below it.
+/// Lowers a confidence so that the move is not acted on by itself: any confidence times the bar lies below the bar.
 const fn not_to_be_acted_on(confidence: f32) -> f32 {
     confidence * ACTS
 }
 
-/// Words of the reply, from the first to before the second.
+/// Words of the reply: the index of the first, and the index behind the last.
 type Words = (usize, usize);
 
-/// A pattern, found.
+/// A match of a pattern.
 #[derive(Debug, Clone, Copy)]
 struct Found<'a> {
     rule: &'a Rule,
@@ -44,25 +43,25 @@ struct Found<'a> {
     named: Option<Words>,
     given: Option<Words>,
     number: Option<usize>,
-    /// Words that the pattern itself says.
+    /// The number of words in the pattern itself.
     said: usize,
 }
 
 /// How far a pattern has been matched.
 #[derive(Debug, Clone, Copy, Default)]
 struct Partial {
-    /// The first two runs of words that the pattern says.
+    /// The first two runs of words that belong to the pattern.
     runs: [Option<Words>; 2],
     run_is_over: bool,
     named: Option<Words>,
     given: Option<Words>,
     number: Option<usize>,
     said: usize,
-    /// Where the move ends, if words behind it were but looked at.
+    /// Where the move ends, if words behind it were only looked at.
     end: Option<usize>,
 }
 
-/// What the words up to some place are, all of them courtesies.
+/// The courtesy of the words up to some place.
 #[derive(Debug, Clone, Copy)]
 struct Polite {
     courtesy: Courtesy,
@@ -84,12 +83,12 @@ impl Polite {
         }
     }
 
-    /// Both, one behind the other.
+    /// Both, one after the other.
     fn and(self, next: Self) -> Self {
         Self { courtesy: self.courtesy.max(next.courtesy), is_named: self.is_named || next.is_named }
     }
 
-    /// Of two ways to read the same words, the one without a name, then the one that says more.
+    /// Of two readings of the same words, the one without a name; else the courtesy that says more.
     fn or(self, other: Self) -> Self {
         let order = |one: &Self| (!one.is_named, one.courtesy);
         if order(&other) > order(&self) { other } else { self }
@@ -99,11 +98,11 @@ impl Polite {
 pub(crate) struct Reader<'a> {
     acts: &'static Acts,
     words: &'a [Word],
-    /// For each word, and the end: a clause may begin there.
+    /// For each word, and for the end: a clause may begin there.
     starts: Vec<bool>,
-    /// For each word, and the end: nothing but politeness follows, up to where the clause ends.
+    /// For each word, and for the end: only politeness follows, up to the end of the clause.
     polite: Vec<bool>,
-    /// For each word, and the end: something but politeness is said from there on.
+    /// For each word, and for the end: something other than politeness follows.
     content: Vec<bool>,
 }
 
@@ -142,7 +141,7 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn read(&self) -> Moves {
         let mut found = self.find();
-        // What is mostly a value is a move only where nothing else is said.
+        // A phrase that is mostly a value is a move only if nothing else is said.
         if self.rest(&found).is_some() {
             found.retain(|found| found.rule.place != Place::Alone);
         }
@@ -156,7 +155,8 @@ impl<'a> Reader<'a> {
         Moves { moves, rest, courtesy: self.courtesy() }
     }
 
-    /// What the reply is if it is nothing but a courtesy. Of several, the last kind counts: "hi, thanks, bye" is thanks.
+    /// The courtesy that the whole reply is. Of several, the last in the order of the enum counts: "hi, thanks, bye" is
+    /// thanks.
     pub(crate) fn courtesy(&self) -> Option<Courtesy> {
         let all = (0, self.words.len());
         self.courtesy_within(all, &|at| {
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// What these words are if they are nothing but a courtesy. `others` are further steps from a word.
+    /// The courtesy that these words are, if they are only a courtesy. `others` gives further steps from a word.
     fn courtesy_within(&self, (from, to): Words, others: &dyn Fn(usize) -> Vec<(usize, Polite)>) -> Option<Courtesy> {
         let mut reached: Vec<Option<Polite>> = vec![None; to - from + 1];
         reached[0] = Some(Polite::default());
@@ -191,13 +191,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// "Hace falta" asks what it is good for; "no hace falta" declines.
+    /// "Hace falta" asks what something is for; "no hace falta" declines.
     fn is_denied(&self, at: usize, meaning: Meaning) -> bool {
         let is_question = meaning == Meaning::Says(Courtesy::Purpose);
         is_question && !self.words[at].is_apart && self.ends_of_answers(at - 1).any(|end| end == at)
     }
 
-    /// Where the answers end that begin at `at`.
+    /// The ends of the answers that begin at `at`.
     fn ends_of_answers(&self, at: usize) -> impl Iterator<Item = usize> {
         let ends = Courtesies::all().ends(self.words, at).into_iter();
         ends.filter(|(_, meaning)| *meaning == Meaning::Answer).map(|(end, _)| end)
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
         let last = |at: usize| self.words[at].span.end;
         let mut before = (0..starts.len()).take_while(is_before).map(|index| clause(index).1).last();
         let mut behind = (0..starts.len()).rev().take_while(is_behind).map(|index| clause(index).0).last();
-        // What stands in quotation marks was said by somebody else.
+        // Text in quotation marks is a quotation.
         let has_quote = |from: usize, to: usize| {
             ablation::holds("acts.quoted", text[from..to].iter().any(|mark| QUOTES.contains(mark)))
         };
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
         before.into_iter().chain(behind).collect()
     }
 
-    /// True of a clause that says nothing of what it stands beside: a greeting, thanks, a goodbye, "hmm".
+    /// True of a clause that says nothing about the text beside it: a greeting, thanks, a goodbye, "hmm".
     fn is_aside(&self, clause: Words, is_aside: fn(Courtesy) -> bool) -> bool {
         self.courtesy_within(clause, &|_| Vec::new()).is_some_and(is_aside) && {
             let mut at = clause.0;
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where a clause ends by which a person says who they are, if one begins at `at`.
+    /// The end of a clause that begins at `at` and in which a person gives their name.
     fn introduction(&self, at: usize) -> Option<usize> {
         let naming = self.phrase(at, &[Role::Naming]);
         let start = at + naming.or_else(|| self.phrase(at, &[Role::Presenting]))?;
@@ -286,13 +286,13 @@ impl<'a> Reader<'a> {
         all
     }
 
-    /// The pattern that says most of those whose words begin at `at`.
+    /// Of the patterns that begin at `at`, the best match.
     fn best(&self, at: usize, floor: usize, last: Option<&Found>) -> Option<Found<'static>> {
         let rules = self.acts.rules_at(&self.words[at]);
         let found = rules.filter_map(|rule| self.matched(rule, at, floor));
         let fits = found.filter(|found| self.is_placed(found, floor, last));
         let fits = fits.filter(|found| ablation::admits("acts", &found.rule.makes));
-        // Of equals, the first of the table.
+        // Of equal ones, the first of the table.
         fits.reduce(|best, other| if weight(&other) > weight(&best) { other } else { best })
     }
 
@@ -302,7 +302,7 @@ impl<'a> Reader<'a> {
         let mut start = at;
         if let (true, Some(Element::Hole { hole, .. })) = (leads, rule.elements.first()) {
             let before = self.hole_before(at, floor, *hole)?;
-            // What nobody needs as such is content.
+            // Words in a hole that is not needed are content.
             start = if *hole == Hole::Passed { at } else { before.0 };
             partial.fill(*hole, before);
         }
@@ -326,8 +326,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A run of words without the article at its end and, behind a hole, the particle before it; `None` if it is
-    /// nothing else.
+    /// A run of words without the article at its end and, behind a hole, without the particle before it; `None` if
+    /// nothing is left.
     fn cue(&self, (mut start, mut end): Words, is_behind: bool) -> Option<Words> {
         if let Some(length) = self.phrase(start, &[Role::Article]).filter(|_| is_behind) {
             start += length;
@@ -338,7 +338,8 @@ impl<'a> Reader<'a> {
         (start < end).then_some((start, end))
     }
 
-    /// Matches `elements` from `at` on; where they end. `hole_end` says where a hole ends that nothing follows.
+    /// Matches `elements` from `at` on, and returns where they end. `hole_end` says where a hole ends that nothing
+    /// follows.
     fn step(
         &self,
         rule: &Rule,
@@ -410,7 +411,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where what is named or given from `at` on ends: before another clause, another move, or politeness. `None` if
+    /// The end of a thing or value that begins at `at`: before another clause, another move, or politeness. `None` if
     /// that is too far away for a thing.
     fn hole_end(&self, hole: Hole, at: usize, makes: Makes) -> Option<usize> {
         let last = (at + LONGEST).min(self.words.len());
@@ -430,7 +431,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// True behind a comma, if what follows is one more of the same list: ", the onions and the cheese".
+    /// True behind a comma if another item of the same list follows: ", the onions and the cheese".
     fn is_listed(&self, at: usize, makes: Makes) -> bool {
         let after = at + self.phrase(at, &[Role::And]).unwrap_or(0);
         self.words[at - 1].asked.is_none()
@@ -438,7 +439,7 @@ impl<'a> Reader<'a> {
             && !self.opens(after, makes)
     }
 
-    /// True if a move seems to begin at `at`. Looks no further than one pattern.
+    /// True if a move seems to begin at `at`. Looks at no more than one pattern.
     fn opens(&self, at: usize, after: Makes) -> bool {
         let Some(word) = self.words.get(at) else { return false };
         self.acts.rules_at(word).any(|rule| {
@@ -462,7 +463,7 @@ impl<'a> Reader<'a> {
         self.ends(rule, at).is_some_and(|end| self.closes(end))
     }
 
-    /// What is named before `end`, back to where the clause begins, or to `floor`.
+    /// The thing or value before `end`, back to the beginning of the clause, or to `floor`.
     fn hole_before(&self, end: usize, floor: usize, hole: Hole) -> Option<Words> {
         let mut start = end;
         while start > floor {
@@ -489,7 +490,7 @@ impl<'a> Reader<'a> {
         (start < end).then_some((start, end))
     }
 
-    /// Without politeness at its ends and, where something is named, without articles before it.
+    /// The words without politeness at their ends and, if a thing is named, without articles before it.
     fn trimmed(&self, (mut start, mut end): Words, hole: Hole) -> Option<Words> {
         let before: &[Role] = if hole == Hole::Named { &[Role::Filler, Role::Article] } else { &[Role::Filler] };
         while let Some(length) = self.phrase(start, before).filter(|length| start + length < end) {
@@ -512,7 +513,7 @@ impl<'a> Reader<'a> {
         self.acts.phrase(self.words, at, roles).filter(|length| *length > 1 || !self.is_syllable(at))
     }
 
-    /// True for one kana of a longer word, which is no particle: the first of "かばん".
+    /// True for one kana of a longer word; it is not a particle: the first of "かばん".
     fn is_syllable(&self, at: usize) -> bool {
         let is_kana = |at: usize| self.words.get(at).is_some_and(is_kana);
         let goes_on = |at: usize| is_kana(at) && !self.words[at].is_apart;
@@ -603,7 +604,7 @@ impl<'a> Reader<'a> {
         self.words[at..].iter().take(LONGEST).any(|word| word.asked.is_some())
     }
 
-    /// What is said beside these moves: from the first word to the last that says something.
+    /// What is said beside these moves: from the first meaningful word to the last.
     fn rest(&self, found: &[Found]) -> Option<Span> {
         let mut moves = found.iter().map(|found| found.all).peekable();
         let (mut at, mut first, mut last) = (0, None, 0);
@@ -614,7 +615,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let next = moves.peek().map_or(self.words.len(), |(start, _)| *start);
-            // The ending of a verb belongs to it.
+            // The ending of a verb belongs to the verb.
             let is_ending = first.is_some() && last + 1 == at && !self.words[at].is_apart;
             let is_verb = is_ending && is_kana(&self.words[last]) && is_kana(&self.words[at]);
             if let Some(end) = self.passed(at, next).filter(|_| !is_verb) {
@@ -629,8 +630,8 @@ impl<'a> Reader<'a> {
         Some(Span::new(first.span.start, last.asked.unwrap_or(last.span.end)))
     }
 
-    /// Where what says nothing by itself ends, if that begins at `at`: politeness, joints, yes and no where they stand
-    /// apart, and what leads to the move at `next`.
+    /// The end of empty words that begin at `at`: politeness, conjunctions, yes and no that stand apart, and words that
+    /// lead to the move at `next`.
     fn passed(&self, at: usize, next: usize) -> Option<usize> {
         if let Some(length) = self.phrase(at, &[Role::Filler, Role::And, Role::But]) {
             return Some(at + length);
@@ -662,13 +663,13 @@ const fn is_pick(makes: Makes) -> bool {
     )
 }
 
-/// What decides between two patterns at the same place: the words that they say, then that it is no move, then the
-/// words that they cover.
+/// Ranks two patterns at the same place: first by the number of words in the pattern, then patterns that make no move,
+/// then by the number of words that they cover.
 fn weight(found: &Found) -> (usize, bool, usize) {
     (found.said, found.rule.makes == Makes::Nothing, found.all.1 - found.all.0)
 }
 
-/// A hole that was filled must be left with something; one that there is not needs nothing.
+/// A hole that was filled must not be empty after trimming; a missing hole is fine.
 #[expect(clippy::option_option, reason = "no hole, a hole that holds, and a hole that does not")]
 fn trimmed(words: Option<Words>, trim: impl Fn(Words) -> Option<Words>) -> Option<Option<Words>> {
     match words {
@@ -677,14 +678,14 @@ fn trimmed(words: Option<Words>, trim: impl Fn(Words) -> Option<Words>) -> Optio
     }
 }
 
-/// Where the marks behind an aside end, within the gap to the next word: up to its last blank, or all of it where none
-/// is.
+/// Where the marks behind an aside end, within the gap to the next word: at the last blank of the gap, or at its end if
+/// it has none.
 fn passed_marks(text: &[char], (from, to): Words) -> usize {
     let blank = text[from..to].iter().rposition(|mark| mark.is_whitespace());
     blank.map_or(to, |at| from + at + 1)
 }
 
-/// Where the commas before an aside begin, within the gap behind the last word. What ends a sentence stays.
+/// Where the commas before an aside begin, within the gap behind the last word. A mark that ends a sentence stays.
 fn passed_commas(text: &[char], (from, to): Words) -> usize {
     let is_passed = |mark: &char| mark.is_whitespace() || matches!(mark, ',' | '、' | '，' | ';' | '-' | '–' | '—');
     let passed = text[from..to].iter().rev().take_while(|mark| is_passed(mark)).count();
@@ -709,7 +710,7 @@ impl Partial {
             [first @ None, _] => *first = Some((at, end)),
             _ => {}
         }
-        // What was but looked at counts: the more a pattern asks for, the better it fits.
+        // Words that were only looked at count too: the more a pattern demands, the better it fits.
         Self { runs, said: self.said + end - at, ..self }
     }
 

@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use crate::recognize::acts::*;
 
-/// What is read, in short: the moves, those that must not be acted on with `?`, and behind `|` what else is said.
+/// A short form of what is read: the moves, with `?` on those that must not be acted on, and the other words behind
+/// `|`.
 fn shown(language: &str, text: &str) -> String {
     let read = read(language, text);
     let said = |span: Span| text.chars().skip(span.start).take(span.len()).collect::<String>();
@@ -37,7 +38,7 @@ fn check(language: &str, table: &[(&str, &str)]) {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What says nothing but a value, or asks for a function.
+/// Checks texts that only give a value, or that ask for a function.
 fn no_moves(language: &str, texts: &[&str]) {
     for text in texts {
         assert_eq!(shown(language, text), format!("| {text}"), "{language}");
@@ -418,7 +419,7 @@ fn other_languages_are_read_as_english() {
     assert_eq!(shown("de_AT", "vergiss es"), "Cancel");
 }
 
-/// The cue is the words that say it, and nothing of what they are about.
+/// A cue contains the words of the move, and nothing of what the move is about.
 #[test]
 fn cues_are_the_words_themselves() {
     for (text, expected) in [
@@ -447,7 +448,7 @@ fn a_long_text_is_read_in_no_time() {
     }
 }
 
-/// A text of the words that moves are made of.
+/// A text made of words that occur in moves.
 fn words_of_moves() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "cancel",
@@ -712,7 +713,7 @@ fn courtesies_stand_at_the_ends() {
         ("fr", "Anna Meyer, s'il vous plaît, merci", "Anna Meyer, s'il vous plaît"),
         ("ja", "ありがとう、田中", "田中"),
         ("en", "Good morning. Is it 9? Thanks", "Is it 9?"),
-        // Nothing is taken from a text that somebody quotes or dictates, nor from a title.
+        // Nothing is taken from a quotation, a dictated text or a title.
         ("en", "tell him: thanks", "tell him: thanks"),
         ("en", "\"Hello, Dolly\"", "\"Hello, Dolly\""),
         ("en", "thank you for the music", "thank you for the music"),
@@ -723,7 +724,7 @@ fn courtesies_stand_at_the_ends() {
         ("en", "yes, let me think", "yes, let me think"),
         ("en", "nope. Bye", "nope."),
         ("en", "ann@example.com. Gracias", "ann@example.com."),
-        // All of it is one.
+        // The whole text is a courtesy.
         ("en", "thanks, bye", "thanks, bye"),
     ] {
         let asides = courtesies_beside(language, text);

@@ -1,5 +1,5 @@
-//! Days that are told by another day: "two weeks before Christmas", "le surlendemain de Noël", クリスマスの2週間前; and the
-//! day of the week that stands behind a date.
+//! Days that are given relative to another day: "two weeks before Christmas", "le surlendemain de Noël",
+//! クリスマスの2週間前. Also the day of the week behind a date.
 
 use jiff::{
     ToSpan as _,
@@ -25,7 +25,7 @@ enum Distance {
     Weekday(Weekday),
 }
 
-/// A day that is counted from the one beside it.
+/// A day that is counted from the day beside it.
 pub(super) fn beside(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     if let Some((days, at)) = scan.pick(token, |sense| match sense {
         Sense::DayFrom(days) => Some(i64::from(days)),
@@ -78,7 +78,7 @@ fn behind(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     Some(Found::new(token, end, value, Certainty::Clear))
 }
 
-/// A day from which others are counted: one that nothing else is counted from.
+/// A day from which others are counted; it must not be counted from another day itself.
 fn anchor(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let relative = |at: usize| {
         let (days, end) = scan.pick(at, |sense| match sense {
@@ -101,7 +101,7 @@ fn anchor(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     read(token).or_else(|| read(scan.after(token, Sense::The)?)).filter(is_day)
 }
 
-/// With the day of the week that stands behind a date and says the same: 12月8日(火), "3 March, Tuesday".
+/// A date extended by the day of the week behind it, if they agree: 12月8日(火), "3 March, Tuesday".
 pub(super) fn with_weekday(scan: &Scan<'_>, found: Found<Date>) -> Found<Date> {
     let is_named = |sense| matches!(sense, Sense::Weekday { .. }).then_some(());
     let has_own = (found.start..found.end).any(|token| scan.pick(token, is_named).is_some());
@@ -121,7 +121,7 @@ pub(super) fn with_weekday(scan: &Scan<'_>, found: Found<Date>) -> Found<Date> {
     Found { end: if closes { end + 1 } else { end }, certainty, ..found }
 }
 
-/// 火 between brackets.
+/// 火 in brackets.
 fn short(scan: &Scan<'_>, token: usize) -> Option<(Weekday, usize)> {
     const DAYS: [&str; 7] = ["月", "火", "水", "木", "金", "土", "日"];
     let offset = DAYS.into_iter().position(|day| scan.is_symbol(token, day))?;

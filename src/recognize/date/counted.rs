@@ -10,12 +10,12 @@ pub(in crate::recognize) fn counted(scan: &Scan<'_>, token: usize, now: DateTime
     let moved = |length: duration::Duration, forwards: bool| Some((length.from(now, forwards)?, length.has_time()));
     if let Some(at) = scan.after(token, Sense::In) {
         let length = duration::duration_at(scan, at)?;
-        // "within two hours" says a limit as well as a moment; "in the two years that I lived here" is kept out by
-        // "the".
+        // "within two hours" gives a limit as well as a moment. "in the two years that I lived here" does not match
+        // because of "the".
         let found = |length: Found<duration::Duration>| {
             Some(Found::new(token, length.end, moved(length.value, true)?, Certainty::WrittenOut))
         };
-        // "Dans quinze jours" are two weeks to most, and fifteen days to some.
+        // "Dans quinze jours" means two weeks to most people, and fifteen days to some.
         return match said_in_days(scan, length.value) {
             Some(weeks) => {
                 let days = moved(length.value, true);

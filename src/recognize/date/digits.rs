@@ -52,7 +52,7 @@ pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
     if scan.text(token).len() > 2 {
         return None;
     }
-    // Without a year only `3/4`, and `3.4.` where dates are written so.
+    // Without a year: only `3/4`, and `3.4.` in languages that write dates so.
     let end = match separator {
         "/" => token + 3,
         "." if scan.lexicon.comma_decimal && scan.is_symbol(token + 3, ".") && scan.is_glued(token + 3) => token + 4,

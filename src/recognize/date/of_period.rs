@@ -1,4 +1,4 @@
-//! Days of a month or a year that is named beside them: "the last day of July", "the 28th of this month", "the first
+//! Days of a month or a year that is named with them: "the last day of July", "the 28th of this month", "the first
 //! Monday in May".
 
 use jiff::civil::Date;
@@ -12,10 +12,10 @@ use crate::recognize::{
     senses::Found,
 };
 
-/// Words between a day and the period that has it, at most: "de este".
+/// The most words between a day and its period: "de este".
 const LINKS: usize = 2;
 
-/// The first tokens after words that link a day to its period; that without any comes first.
+/// The possible first tokens behind words that link a day to its period; first the one without such words.
 fn behind_links<'s>(scan: &'s Scan<'_>, token: usize) -> impl Iterator<Item = usize> + 's {
     let link = |at: &usize| {
         scan.pick(*at, |sense| {
@@ -26,7 +26,7 @@ fn behind_links<'s>(scan: &'s Scan<'_>, token: usize) -> impl Iterator<Item = us
     std::iter::successors(Some(token), link).take(LINKS + 1)
 }
 
-/// The first day of a period that is reckoned from now: "this month", "mois prochain", "the month".
+/// The first day of a period relative to now: "this month", "mois prochain", "the month".
 fn period_behind(scan: &Scan<'_>, token: usize, today: Date) -> Option<(Unit, Date, usize)> {
     behind_links(scan, token).find_map(|at| {
         let this = || period_at(scan, at).map(|(unit, end)| ((unit, Which::This), end));

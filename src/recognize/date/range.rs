@@ -14,7 +14,7 @@ use crate::{
     text::tokens::TokenKind,
 };
 
-/// Tokens from the beginning of a range to its second day, at most: "vom 28. bis zum 3."
+/// The most tokens from the beginning of a range to its second day: "vom 28. bis zum 3."
 const FURTHEST: usize = 8;
 
 /// The token after the "to" or dash of a range.
@@ -23,7 +23,7 @@ pub(in crate::recognize) fn range_at(scan: &Scan<'_>, token: usize) -> Option<us
     scan.after(token, Sense::To).or_else(|| WORDS.contains(&scan.text(token)).then(|| scan.skip(token + 1, Sense::On)))
 }
 
-/// The day from which a range goes whose end begins at `token`: "the 1st to", which has no month either.
+/// The first day of a range whose end begins at `token`: "the 1st to", also without a month.
 pub(super) fn first_of_range(scan: &Scan<'_>, token: usize) -> Option<i64> {
     let first = scan.numbers[..token].iter().rev().flatten().next().filter(|number| number.ordinal)?;
     let is_range = range_at(scan, first.end) == Some(token) && first.start > 0 && scan.has(first.start - 1, Sense::The);
@@ -49,14 +49,14 @@ fn plain_day(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     (!goes_on).then_some((day, end))
 }
 
-/// Where the two days of a range stand of which neither has a month: each with the token before and behind it.
+/// The two days of a range without a month: each with the token before and behind it.
 fn days(scan: &Scan<'_>, token: usize) -> Option<[(i64, usize, usize); 2]> {
     let at = scan.after(token, Sense::RangeFrom)?;
     let (first, end) = plain_day(scan, at)?;
     let until = range_at(scan, end)?;
     let until = scan.skip(scan.skip(until, Sense::On), Sense::The);
     let (last, behind) = plain_day(scan, until)?;
-    // "du 5 au 7 rue Haute": a thing is counted. Behind a dot only a name can be: "bis zum 3. Stock".
+    // "du 5 au 7 rue Haute": the number counts a thing. Behind a dot only a name can follow: "bis zum 3. Stock".
     let is_dotted = behind > until + 1;
     let is_capital =
         scan.span(behind, behind + 1).is_some_and(|span| scan.utterance.slice(span).starts_with(char::is_uppercase));
@@ -66,7 +66,7 @@ fn days(scan: &Scan<'_>, token: usize) -> Option<[(i64, usize, usize); 2]> {
     (!is_followed || is_dotted && !is_capital).then_some([(first, at, end), (last, until, behind)])
 }
 
-/// "Vom 28. bis zum 3.": the one or the other of two days without their month.
+/// "Vom 28. bis zum 3.": either of two days without their month.
 pub(super) fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     if scan.has(token, Sense::RangeFrom) {
         let [(day, start, end), _] = days(scan, token)?;

@@ -1,4 +1,4 @@
-//! Days of a week that is counted from this one: "Friday week", "two weeks on Monday".
+//! Days of a week that is counted from the current one: "Friday week", "two weeks on Monday".
 
 use jiff::civil::Date;
 
@@ -15,7 +15,7 @@ use crate::{
     text::tokens::TokenKind,
 };
 
-/// How many weeks later than the day of the week before them these words say that it is.
+/// By how many weeks these words move the day of the week before them.
 pub(super) fn weeks_behind(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     let later = scan.pick(token, |sense| if let Sense::WeeksLater(weeks) = sense { Some(weeks) } else { None });
     // "Friday week 12" is a week of the year.
@@ -34,7 +34,7 @@ fn whole_weeks(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     (length.value == Duration { weeks, ..Duration::default() }).then_some((weeks, length.end))
 }
 
-/// The weeks that a length in days says, today counted: "acht Tage", "quinze jours".
+/// The whole weeks that a length in days means if today is counted: "acht Tage", "quinze jours".
 pub(super) fn said_in_days(scan: &Scan<'_>, length: Duration) -> Option<Duration> {
     let Duration { days, .. } = length;
     let is_idiom = length == Duration { days, ..Duration::default() } && scan.lexicon.days_of_weeks.contains(&days);

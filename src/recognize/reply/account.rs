@@ -1,8 +1,8 @@
-//! What accounts for each word of an answer to "is that right?".
+//! What explains each word of an answer to "is that right?".
 //!
-//! Consent is an answer in which nothing else is said. So a word counts only for what it is: it agrees, it is a
-//! function word or politeness, or it was read out in the question. A word that stops, waits, doubts, sets a condition,
-//! denies, asks or names anything else is accounted for by none of these, and nothing has to list such words.
+//! Consent is an answer that says nothing else. So a word is explained only if it agrees, is a function word or
+//! politeness, or was read out in the question. Words that stop, wait, doubt, set a condition, deny, ask or name
+//! anything else are not explained by any of these, and need not be listed.
 
 use crate::{
     language::{
@@ -17,20 +17,20 @@ use crate::{
     },
 };
 
-/// Words of an answer that still may be nothing but a yes, at most.
+/// The most words of an answer that may be only a yes.
 const MOST_WORDS: usize = 40;
-/// Characters that may stand between words and say nothing.
+/// Characters between words that say nothing.
 const MARKS: &str = ".,!;:…'\"’‘“”„«»()[]¡¿~〜～、。！，・：；\u{200d}\u{fe0e}\u{fe0f}";
 const DASHES: &str = "-–—";
 
-/// What was read out, and what it was asked for with.
+/// What was read out, and the words of the request.
 #[derive(Debug, Default)]
 pub(crate) struct ReadOut {
     /// The question and the values, as texts and as words.
     texts: Vec<(String, Vec<String>)>,
-    /// Words of what will be done: "transfer", "cancel".
+    /// Words for the call that will be made: "transfer", "cancel".
     named: Vec<String>,
-    /// Further words with which the person asked for it: "send".
+    /// Further words of the person's request: "send".
     asked_with: Vec<String>,
 }
 
@@ -41,12 +41,12 @@ impl ReadOut {
         Self { texts: texts.into_iter().map(text).collect(), ..Self::default() }
     }
 
-    /// `named` are words of what will be done, `asked_with` further words with which the person asked for it.
+    /// `named` are words for the call that will be made, `asked_with` are further words of the person's request.
     pub(crate) fn with_words(self, named: Vec<String>, asked_with: Vec<String>) -> Self {
         Self { named, asked_with, ..self }
     }
 
-    /// How many of `said`, from the first on, stand side by side in what was read out.
+    /// How many words of `said`, from the first on, stand side by side in what was read out.
     fn run(&self, said: &[Word]) -> usize {
         let alike = |text: &[String]| {
             let all = text.iter().zip(said).enumerate();
@@ -56,7 +56,7 @@ impl ReadOut {
         };
         let starts = self.texts.iter().flat_map(|(_, text)| (0..text.len()).map(move |start| &text[start..]));
         let longest = starts.map(alike).max().unwrap_or_default();
-        // One sign of a script without spaces is a part of a word.
+        // A single character of a script without spaces is only part of a word.
         let is_part = |word: &Word| {
             word.text.chars().count() == 1
                 && word.text.chars().any(|sign| is_unspaced(sign) && !is_katakana(sign) || is_han(sign))
@@ -64,7 +64,7 @@ impl ReadOut {
         if longest == 1 && said.first().is_some_and(is_part) { 0 } else { longest }
     }
 
-    /// True of a word of what will be done, in one of its forms.
+    /// True of a form of a word for the call that will be made.
     fn is_named(&self, word: &str) -> bool {
         self.named.iter().any(|known| is_form_of(known, word))
     }
@@ -73,7 +73,7 @@ impl ReadOut {
         self.is_named(word) || self.asked_with.iter().any(|known| is_form_of(known, word))
     }
 
-    /// True if the sign stands in what was read out beside the same words.
+    /// True if the sign stands beside the same words in what was read out.
     fn has_sign(&self, sign: char, before: &str, behind: &str) -> bool {
         let (with_before, with_behind) = (format!("{before}{sign}"), format!("{sign}{behind}"));
         let has = |text: &str| {
@@ -87,7 +87,7 @@ fn texts_of(text: &str) -> Vec<String> {
     words(text, false).into_iter().map(|word| word.text).collect()
 }
 
-/// Letters from which a beginning is enough: "cancelling" for "cancel".
+/// With this many letters, the beginning of a word is enough: "cancelling" for "cancel".
 const STEM: usize = 4;
 
 fn is_form_of(one: &str, other: &str) -> bool {
@@ -96,38 +96,39 @@ fn is_form_of(one: &str, other: &str) -> bool {
     short == long || is_word() && long.starts_with(short)
 }
 
-/// What the words of an answer are.
+/// The roles of an answer's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     /// A word agrees.
     pub agrees: bool,
     /// A word says no.
     pub refuses: bool,
-    /// A word turns around what is said beside it: "not".
+    /// A word negates the words beside it: "not".
     pub negates: bool,
-    /// A word waits, doubts, corrects, sets a condition or asks, or a question mark stands there.
+    /// A word waits, doubts, corrects, sets a condition or asks, or there is a question mark.
     pub unsettles: bool,
     /// A word was read out.
     pub names: bool,
-    /// Words and signs that nothing accounts for.
+    /// Words and signs that are not explained.
     pub left: Vec<Span>,
 }
 
 impl Account {
-    /// True of an answer that agrees and says nothing against that, but for the words that are left.
+    /// True of an answer that agrees and says nothing against that, apart from the words that are left.
     pub(crate) fn may_agree(&self) -> bool {
         self.agrees && !self.refuses && !self.negates && !self.unsettles
     }
 
-    /// "Yes, no": nobody knows which.
+    /// "Yes, no": it is not clear which is meant.
     pub(crate) fn is_contradictory(&self) -> bool {
         self.agrees && self.refuses && !self.negates
     }
 }
 
-/// Accounts for the words of `reply` in the language of a BCP 47 tag (English if there is no table for it); a reply
-/// that neither agrees nor refuses there is read in the other languages, and one that accounts for all words counts: "ja,
-/// stimmt alles" to an English question. Linear in the length of the reply: more than [`MOST_WORDS`] words do not agree.
+/// Explains the words of `reply` in the language of a BCP 47 tag (English if there is no table for it). A reply that
+/// neither agrees nor refuses in that language is read in the others, and a reading that explains all words counts:
+/// "ja, stimmt alles" to an English question. Linear in the length of the reply: a reply of more than [`MOST_WORDS`]
+/// words does not agree.
 #[must_use]
 pub(crate) fn account(language: &str, read_out: &ReadOut, reply: &str) -> Account {
     let own = Language::or_english(language);
@@ -139,7 +140,7 @@ pub(crate) fn account(language: &str, read_out: &ReadOut, reply: &str) -> Accoun
     own.others().map(|other| account_in(other, read_out, reply, false)).find(is_yes).unwrap_or(found)
 }
 
-/// `respells`: a misspelt word is read as the word of the language that it is nearest to.
+/// `respells` replaces a misspelt word by the nearest word of the language.
 fn account_in(language: &'static Language, read_out: &ReadOut, reply: &str, respells: bool) -> Account {
     let replies = &language.replies;
     let mut words = words(reply, false);
@@ -149,7 +150,7 @@ fn account_in(language: &'static Language, read_out: &ReadOut, reply: &str, resp
         return found;
     }
     for at in 0..words.len() {
-        // "Bof" is no "bon" that is misspelt.
+        // "Bof" is not a misspelt "bon".
         let is_known = Courtesies::all().begins_with(&words[at].text);
         let respells = respells && !is_known && read_out.run(&words[at..]) == 0;
         let meant = replies.meant_by(&words[at].text).filter(|_| respells);
@@ -174,7 +175,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Accounts for what begins at `at`; how many words that is.
+    /// Explains what begins at `at`, and returns how many words that is.
     fn step(&self, at: usize, found: &mut Account) -> usize {
         let (role, length) = self.replies.phrase(self.words, at).unzip();
         let (length, glue) = (length.unwrap_or_default(), self.replies.glue(self.words, at));
@@ -228,8 +229,8 @@ impl Reader<'_> {
         1
     }
 
-    /// Words that were read out. Two that did not stand side by side there are no value that was: "4 euros" of
-    /// "50 euros on 4 May".
+    /// Marks words that were read out. Two words that did not stand side by side there are not a value that was read
+    /// out: "4 euros" of "50 euros on 4 May".
     fn name(&self, at: usize, length: usize, found: &mut Account) -> usize {
         let end = at + length;
         let goes_on = self.words.get(end).is_some_and(|next| {
@@ -242,7 +243,7 @@ impl Reader<'_> {
         length
     }
 
-    /// "Cancel it", where just that was asked.
+    /// "Cancel it", if exactly that was asked.
     fn is_named(&self, at: usize, length: usize) -> bool {
         let phrase = &self.words[at..at + length];
         let is_glue = |word: &Word| self.replies.is_glue(&word.text);
@@ -250,7 +251,7 @@ impl Reader<'_> {
         phrase.iter().any(is_verb) && phrase.iter().all(|word| is_verb(word) || is_glue(word))
     }
 
-    /// Signs between the words say something, too: the minus of "yes, -50".
+    /// Signs between words may matter: the minus of "yes, -50".
     fn signs(&self, reply: &str, found: &mut Account) {
         let characters: Vec<char> = reply.chars().collect();
         let text = |word: Option<&Word>| {
@@ -284,7 +285,7 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    /// Answers to these questions: real ones that agree, and ones that say more or less than a yes.
+    /// Answers to these questions: real ones that agree, and answers that say more or less than a yes.
     const YES: &str = include_str!("../../../tests/fixtures/consent/yes.tsv");
     const OPEN: &str = include_str!("../../../tests/fixtures/consent/open.tsv");
 

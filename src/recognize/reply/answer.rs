@@ -14,13 +14,13 @@ use crate::{
 const SAID: Certainty = Certainty::Evident;
 /// "Fine", "I do".
 const WEAK: Certainty = Certainty::Clear;
-/// With "I guess" beside it.
+/// A "yes" or "no" with "I guess" beside it.
 const HEDGED: Certainty = Certainty::Sure;
-/// What the question says is wanted or refused.
+/// The question's subject is wanted or refused.
 const NAMED: Certainty = Certainty::Sure;
-/// The other answer was said before, and taken back.
+/// The other answer was said before, but taken back.
 const CORRECTED: Certainty = Certainty::Sure;
-/// "Yes, whatever". Less than it takes for a yes.
+/// "Yes, whatever": less than a yes needs.
 const RELUCTANT: Certainty = Certainty::Likely;
 /// The other answer was said before.
 const CONTRADICTED: Certainty = Certainty::Guessed;
@@ -30,9 +30,9 @@ const CONTRADICTED: Certainty = Certainty::Guessed;
 pub(crate) struct Said {
     pub(crate) answer: YesNo,
     pub(crate) certainty: Certainty,
-    /// By nothing but words like "fine".
+    /// Only words like "fine" say it.
     pub(crate) is_weak: bool,
-    /// By "yes" or "no" themselves, or their like.
+    /// "Yes" or "no" itself, or a similar word, says it.
     pub(crate) is_literal: bool,
     /// "I do" (true) or "I don't" was said.
     pub(crate) does: Option<bool>,
@@ -42,7 +42,7 @@ pub(crate) struct Said {
 pub(crate) struct Answer {
     /// `None` if the reply does not begin with an answer.
     pub(crate) said: Option<Said>,
-    /// The first word that is no part of the answer.
+    /// The index of the first word behind the answer.
     pub(crate) end: usize,
     /// The question was left open: "I don't know".
     pub(crate) is_open: bool,
@@ -53,7 +53,7 @@ struct Parser<'a> {
     question: &'a Question,
     words: &'a [Word],
     answer: Answer,
-    /// "Not" was said, and what it turns around follows.
+    /// "Not" was said; the word that it negates follows.
     negated: bool,
     hedged: bool,
     corrected: bool,
@@ -80,7 +80,7 @@ impl Answer {
 }
 
 impl Parser<'_> {
-    /// Reads the phrase at `at`; where the next one begins, or `None` if the answer is over.
+    /// Reads the phrase at `at`. Returns where the next one begins, or `None` if the answer is over.
     fn step(&mut self, at: usize) -> Option<usize> {
         let (role, length) = self.replies.phrase(self.words, at)?;
         let next = at + length;
@@ -124,7 +124,7 @@ impl Parser<'_> {
             }
             Role::DoesNot => return self.does(next, false),
             Role::Wants | Role::Refuses => return self.named(next, role == Role::Wants),
-            // Behind an answer, something else begins.
+            // Behind an answer, a conjunction begins something else.
             Role::Joint if self.answer.said.is_some() => return None,
             Role::Joint => {}
             Role::WeakYes | Role::HedgedYes | Role::Does | Role::Opening | Role::Asks | Role::Other | Role::Common => {
@@ -138,7 +138,7 @@ impl Parser<'_> {
         self.replies.phrase(self.words, at).map(|(role, _)| role)
     }
 
-    /// Nothing more belongs to what was said before `at`.
+    /// True if nothing more belongs to the text before `at`.
     fn closes(&self, at: usize) -> bool {
         self.words.get(at).is_none_or(|token| token.is_apart)
             || matches!(self.role(at), Some(Role::Joint | Role::Filler | Role::Correction | Role::Either))
@@ -154,7 +154,7 @@ impl Parser<'_> {
         matches!(self.role(at), Some(Role::Yes | Role::WeakYes | Role::HedgedYes))
     }
 
-    /// What says nothing by itself belongs to the answer before it.
+    /// An empty word belongs to the answer before it.
     const fn pass(&mut self, next: usize) {
         if self.answer.said.is_some() {
             self.answer.end = next;
@@ -165,7 +165,7 @@ impl Parser<'_> {
         if std::mem::take(&mut self.negated) {
             return self.say(YesNo::Negative, WEAK, true, next);
         }
-        // "No, that's fine" declines all the same.
+        // "No, that's fine" is still a refusal.
         let declined = self.answer.said.is_some_and(|said| said.answer == YesNo::Negative);
         if ablation::holds("reply.declined_politely", declined && is_weak && !self.corrected) {
             return self.pass(next);
@@ -183,7 +183,7 @@ impl Parser<'_> {
     }
 
     fn no(&mut self, at: usize, next: usize) {
-        // "Cancel it", where that was the question.
+        // "Cancel it", if that was the question.
         if ablation::holds("reply.no_of_question", self.question.has(&self.words[at].text)) {
             // "No, don't cancel"
             if self.answer.said.is_some_and(|said| said.answer == YesNo::Negative) && !self.corrected {
@@ -210,7 +210,7 @@ impl Parser<'_> {
         }
     }
 
-    /// "I do", "it isn't", and what they begin: "that is not right".
+    /// "I do", "it isn't", and sentences that begin with these: "that is not right".
     fn does(&mut self, mut at: usize, does: bool) -> Option<usize> {
         while self.role(at) == Some(Role::Filler) && !self.closes_sentence(at) {
             at += 1;
@@ -246,12 +246,12 @@ impl Parser<'_> {
         self.words.get(at).is_none_or(|token| token.is_apart)
     }
 
-    /// What is refused: an answer if the question is about just that.
+    /// A refused thing: an answer if the question is about exactly that.
     fn refused(&mut self, at: usize) -> Option<usize> {
         self.named(at, false)
     }
 
-    /// What is wanted or refused, up to where something else begins.
+    /// A wanted or refused thing, up to where something else begins.
     fn named(&mut self, at: usize, wants: bool) -> Option<usize> {
         let mut end = at;
         let mut names = false;
@@ -268,11 +268,11 @@ impl Parser<'_> {
             }
             end += 1;
         }
-        // A choice of one thing is no yes.
+        // Naming one of two choices is not a yes.
         if ablation::holds("reply.choice", names && self.question.is_choice) {
             return None;
         }
-        // To name what a negative statement denies is to contradict it.
+        // Naming the thing that a negative statement denies contradicts the statement.
         let agrees = wants != (names && self.question.is_negative_statement);
         let answer = if agrees { YesNo::Affirmative } else { YesNo::Negative };
         self.say(answer, NAMED, false, end);

@@ -1,19 +1,18 @@
-//! What a reply says to a yes-or-no question: yes, no, that either is fine, or something else. Needs no model server.
+//! The answer of a reply to a yes-or-no question: yes, no, either is fine, or something else. Needs no model server.
 //!
-//! The answer is to the question as it is worded. What follows from that for whoever acts on it:
+//! The answer refers to the question as it is worded. The consequences for the calling code:
 //!
-//! - **Another value is no answer.** "The black one please" to "are you sure you want the white one?" is
-//!   [`YesNo::Irrelevant`], not a no: whoever asked looks at what else was said and finds the new value there, while a
-//!   no would end with what is refused. To repeat what was asked about ("the white one") is a yes, "not the white one"
-//!   a no.
+//! - **Another value is not an answer.** "The black one please" to "are you sure you want the white one?" is
+//!   [`YesNo::Irrelevant`], not a no: the calling code looks at the rest and finds the new value there, while a no
+//!   would only refuse. Repeating the subject of the question ("the white one") is a yes, "not the white one" is a no.
 //! - **An answer with a change is an answer.** "Yes but make it two" is [`YesNo::Affirmative`], and [`Reply::rest`] is
 //!   "make it two".
-//! - **A choice is no answer.** "Delivery" to "delivery or pickup?" is [`YesNo::Irrelevant`].
-//! - **What leaves the question open is no answer.** "I don't know", "maybe": nothing is settled, and only
-//!   [`YesNo::Indifferent`] may be taken as a leave to choose.
+//! - **A choice is not an answer.** "Delivery" to "delivery or pickup?" is [`YesNo::Irrelevant`].
+//! - **A reply that leaves the question open is not an answer.** "I don't know", "maybe": nothing is decided. Only
+//!   [`YesNo::Indifferent`] lets the calling code choose.
 //! - **A negative question** in form only ("don't you want cheese?") is about the cheese: "no I don't" is a no. A
-//!   negative statement ("you don't want cheese?") is about that: "no I don't" agrees. A bare "no" to it is taken as a
-//!   no, which brings nothing about, and with little confidence.
+//!   negative statement ("you don't want cheese?") is about the statement: "no I don't" agrees. A bare "no" to it is
+//!   taken as a no, which has no effect, and with little confidence.
 //! - **"Do you mind ...?"** is granted by a no: "go ahead" and "not at all" are [`YesNo::Negative`].
 
 use crate::{
@@ -38,14 +37,14 @@ mod tests;
 use answer::Answer;
 use question::Question;
 
-/// What a reply says to a yes-or-no question.
+/// The answer of a reply to a yes-or-no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum YesNo {
     Affirmative,
     Negative,
     /// Either is fine.
     Indifferent,
-    /// Something else, which does not settle the question.
+    /// Something else, which does not answer the question.
     Irrelevant,
 }
 
@@ -74,13 +73,13 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// True of a yes, and nothing else.
+    /// True of a yes without anything else.
     #[must_use]
     pub fn is_bare_yes(self) -> bool {
         self.answer == YesNo::Affirmative && self.rest.is_none()
     }
 
-    /// True of a no, and nothing else.
+    /// True of a no without anything else.
     #[must_use]
     pub fn is_bare_no(self) -> bool {
         self.answer == YesNo::Negative && self.rest.is_none()
@@ -92,23 +91,23 @@ impl Reply {
         self.answer == YesNo::Irrelevant && self.confidence > LEFT_OPEN.score()
     }
 
-    /// True of what leaves the question open ("I don't know"), and of a question in return: no words of it are a value.
-    /// Any other irrelevant reply is one only because nothing in it answers.
+    /// True of a reply that leaves the question open ("I don't know"), and of a question in return: they contain no
+    /// value. Any other irrelevant reply is irrelevant only because it contains no answer.
     #[must_use]
     pub fn leaves_open(self) -> bool {
         self.answer == YesNo::Irrelevant && self.confidence >= LEFT_OPEN.score()
     }
 }
 
-/// "I don't know". A question in return is surer, and so is a choice, where the question offers one.
+/// "I don't know". A question in return is surer, and so is a choice if the question offers one.
 const LEFT_OPEN: Certainty = Certainty::Usual;
-/// Nothing that is said answers. It may be what somebody else asked for, so that it is less sure than what leaves the
+/// The reply contains no answer. It may answer another question, so it is less sure than a reply that leaves the
 /// question open.
 const SOMETHING_ELSE: Certainty = Certainty::Likely;
-/// A letter or two were not what is usually written. The confidence is multiplied by this.
+/// The factor for the confidence if a letter or two are not as usual.
 const MISSPELT: Certainty = Certainty::Evident;
 
-/// Reads `reply` as what is said to `question`, in the language of a BCP 47 tag (English if there is no table for it); a
+/// Reads `reply` as an answer to `question`, in the language of a BCP 47 tag (English if there is no table for it); a
 /// yes or no by itself may be in any. Linear in the length of the reply, never fails.
 #[must_use]
 pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
@@ -118,12 +117,12 @@ pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
         return read;
     }
     let is_bare = |read: &Reply| read.is_bare_yes() || read.is_bare_no();
-    // The question is in the own language: a word of it, repeated, does not agree in another one.
+    // The question is in the module's language: a repeated word of it does not agree in another language.
     let other = own.others().map(|other| read_in(other, None, reply, false)).find(is_bare);
     ablation::found("reply.other_language", other).unwrap_or(read)
 }
 
-/// `respells`: a misspelt word is read as the word of the language that it is nearest to.
+/// `respells` replaces a misspelt word by the nearest word of the language.
 fn read_in(language: &'static Language, question: Option<&str>, reply: &str, respells: bool) -> Reply {
     let replies = &language.replies;
     let question = Question::new(replies, question.unwrap_or_default());
@@ -145,7 +144,7 @@ fn read_in(language: &'static Language, question: Option<&str>, reply: &str, res
     read
 }
 
-/// True for a word that says nothing of what is talked about, in answers: "the", "please", "it".
+/// True for a word that is empty in answers: "the", "please", "it".
 #[must_use]
 pub fn says_nothing(language: &str, word: &str) -> bool {
     let replies = &Language::or_english(language).replies;
@@ -171,7 +170,7 @@ impl Reader<'_> {
         }
     }
 
-    /// There is an answer at the beginning.
+    /// The reply begins with an answer.
     fn settled(&self, said: answer::Said, answer: &Answer) -> Reply {
         let rest = self.rest(answer.end..self.words.len());
         let (mut meant, mut certainty) = (said.answer, said.certainty);
@@ -204,7 +203,7 @@ impl Reader<'_> {
         reply(meant, certainty, rest)
     }
 
-    /// Nothing at the beginning answers.
+    /// The reply does not begin with an answer.
     fn unsettled(&self, is_open: bool) -> Reply {
         let all = self.rest(0..self.words.len());
         let irrelevant = |certainty| reply(YesNo::Irrelevant, certainty, all);
@@ -222,7 +221,7 @@ impl Reader<'_> {
         if phrases().any(|(role, _)| role == Role::Other) {
             return irrelevant(SOMETHING_ELSE);
         }
-        // What follows "but" says no more of the question.
+        // The words behind "but" are not about the question.
         let joint = (1..self.words.len()).find(|at| self.is(*at, Role::Joint)).unwrap_or(self.words.len());
         let named: Vec<&Word> =
             self.words[..joint].iter().filter(|token| !self.replies.is_common(&token.text)).collect();
@@ -239,7 +238,7 @@ impl Reader<'_> {
         irrelevant(SOMETHING_ELSE)
     }
 
-    /// An answer behind the last mark, or as the last word: "the white one, yes".
+    /// An answer behind the last punctuation mark, or as the last word: "the white one, yes".
     fn at_the_end(&self) -> Option<Reply> {
         let apart = (1..self.words.len()).rev().find(|at| self.words[*at].is_apart);
         if let Some(at) = apart {
@@ -262,7 +261,8 @@ impl Reader<'_> {
         self.replies.phrase(self.words, at).is_some_and(|(found, _)| found == role)
     }
 
-    /// What these tokens say, without what joins them to an answer and without politeness; `None` if nothing is left.
+    /// What these tokens say, without the words that join them to an answer and without politeness; `None` if nothing
+    /// is left.
     fn rest(&self, range: std::ops::Range<usize>) -> Option<Span> {
         let says_nothing = |at: &usize| self.is(*at, Role::Joint) || self.is(*at, Role::Filler);
         let first = range.clone().find(|at| !says_nothing(at))?;

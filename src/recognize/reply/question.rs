@@ -1,23 +1,23 @@
-//! What a yes-or-no question is like.
+//! The properties of a yes-or-no question.
 
 use crate::{language::replies::Replies, text::words::words};
 
-/// What is known of the question. Of no question, nothing: it is then answered by yes and no alone.
+/// What is known about the question. Without a question nothing is known, and only yes and no are answers.
 #[derive(Debug, Default)]
 pub(crate) struct Question {
-    /// The words that say what it is about.
+    /// The words for its subject.
     content: Vec<String>,
-    /// It lets one choose: "delivery or pickup?"
+    /// It offers a choice: "delivery or pickup?"
     pub(crate) is_choice: bool,
     /// It offers something: "anything else?"
     pub(crate) offers: bool,
-    /// Its yes refuses: "do you mind?"
+    /// A yes to it refuses: "do you mind?"
     pub(crate) minds: bool,
-    /// It states that something is not so: "you don't want cheese?"
+    /// It states a negation: "you don't want cheese?"
     pub(crate) is_negative_statement: bool,
 }
 
-/// Letters from which a beginning is enough: "pizzas" for "pizza".
+/// With this many letters, the beginning of a word is enough: "pizzas" for "pizza".
 const STEM: usize = 4;
 
 impl Question {
@@ -26,7 +26,7 @@ impl Question {
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         let spaced = format!(" {} ", texts.join(" "));
         let has = |phrases: &[String]| phrases.iter().any(|phrase| spaced.contains(&format!(" {phrase} ")));
-        // Behind the last comma stands but a tag: "you like it, don't you?"
+        // Only a tag stands behind the last comma: "you like it, don't you?"
         let tag = words.iter().rposition(|word| word.is_apart).filter(|at| *at > 0).unwrap_or(words.len());
         let is_short_tag = words.len() - tag <= 3;
         let stated = if is_short_tag { &words[..tag] } else { &words[..] };

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use crate::recognize::reply::*;
 
-/// (question, replies, answer). Written by hand, and mended together with the tables.
+/// (question, replies, answer). Written by hand, and corrected together with the tables.
 type Labelled = (&'static str, &'static [&'static str], YesNo);
 
 const SURE: &str = "Are you sure you want the white one?";

@@ -1,4 +1,4 @@
-//! What stands beside a value is read with it, or named as unread.
+//! Words beside a value are read with it, or reported as unread.
 
 use super::*;
 

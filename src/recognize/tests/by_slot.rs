@@ -1,4 +1,4 @@
-//! What a slot wants where words leave room; the reference moment is Wednesday, 4 March 2026, 10:00 UTC.
+//! What a slot wants if words are ambiguous; the reference moment is Wednesday, 4 March 2026, 10:00 UTC.
 
 use super::*;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     module::settings::{Direction, PartOfDay},
 };
 
-/// Language, utterance, and what is found, the values of one mention apart by `|`.
+/// Language, utterance, and the results; the values of one mention are separated by `|`.
 pub(super) type Case = (&'static str, &'static str, &'static [&'static str]);
 
 pub(super) fn check_read(builtin: Builtin, reading: SlotReading, cases: &[Case]) {
@@ -63,11 +63,11 @@ fn an_hour_of_either_half_of_the_day_keeps_both() {
             ("fr", "à sept heures moins le quart", &["06:45:00|18:45:00"]),
             ("fr", "à sept heures moins dix", &["06:50:00|18:50:00"]),
             ("fr", "à sept heures et quart", &["07:15:00|19:15:00"]),
-            // Nothing else is said: somebody may have asked.
+            // Nothing else is said: it may answer a question.
             ("en", "11", &["11:00:00|23:00:00"]),
             ("en", "10.15", &["10:15:00|22:15:00"]),
             ("en", "11 people", &[]),
-            // What says which half leaves no room.
+            // Words that name the half of the day leave no ambiguity.
             ("en", "at 6 in the evening", &["18:00:00"]),
             ("en", "at 06:00", &["06:00:00"]),
             ("en", "by noon", &["12:00:00"]),
@@ -304,7 +304,7 @@ fn since_looks_back_at_a_time_of_day() {
             ("de", "ab 8 Uhr", &["2026-03-05T08:00:00"]),
             ("fr", "depuis 8h", &["2026-03-04T08:00:00"]),
             ("fr", "depuis 23h", &["2026-03-03T23:00:00"]),
-            // Said of what lies behind and of what lies ahead.
+            // The words are used for the past and for the future.
             ("es", "desde las 8 de la mañana", &["2026-03-05T08:00:00|2026-03-04T08:00:00"]),
             ("es", "desde las 11 de la mañana", &["2026-03-04T11:00:00"]),
             (

@@ -276,7 +276,7 @@ fn days_of_a_range_follow_each_other() {
         ("fr", "du 28 au 3", &["2026-03-28", "2026-04-03"]),
         ("fr", "du 28 mars au 3 avril", &["2026-03-28", "2026-04-03"]),
         ("ja", "28日から3日まで", &["2026-03-28", "2026-04-03"]),
-        // Streets and pages are no days.
+        // Streets and pages are not days.
         ("fr", "du 5 au 7 rue Haute", &[]),
         ("es", "del 5 al 7 páginas", &[]),
     ]);
