@@ -141,15 +141,18 @@ impl Snapshots {
                 return Err(super::interrupted(&owned));
             }
             let known = known.as_deref().map(|known| &known.module);
-            let module = module::ad_hoc(owned.clone(), &functions, known, language.as_deref(), &limits)
-                .map_err(|diagnostics| PrepareError::Refused { name: owned.clone(), diagnostics })?;
-            if !wanted() {
-                return Err(super::interrupted(&owned));
-            }
-            let weight = weight(&module, json_bytes, &limits);
-            let parts = compile(module, &wanted)?;
+            let compiled = module::ad_hoc(owned.clone(), &functions, known, language.as_deref(), &limits)
+                .map_err(|diagnostics| PrepareError::Refused { name: owned.clone(), diagnostics })
+                .and_then(|module| {
+                    if !wanted() {
+                        return Err(super::interrupted(&owned));
+                    }
+                    let weight = weight(&module, json_bytes, &limits);
+                    Ok((compile(module, &wanted)?, weight))
+                });
+            // Also where it failed.
             place.end(u64::try_from(clock.elapsed().as_micros()).unwrap_or(u64::MAX));
-            Ok((parts, weight))
+            compiled
         });
         let (parts, weight) = compiled.await.map_err(|_| super::interrupted(name))??;
         drop(waiting);

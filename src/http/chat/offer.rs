@@ -181,29 +181,30 @@ async fn usable(
     task: &Task,
 ) -> Result<Usable, ApiError> {
     let (owner, code) = (caller.as_owner(), language.map(|language| language.code));
-    let (mut functions, mut notes, mut first) = (functions.to_vec(), Vec::new(), None);
-    loop {
-        let error = match app.snapshots.ad_hoc(&owner, name, &functions, known, code).await {
-            Ok(snapshot) => return Ok(Usable { snapshot, functions, notes }),
-            Err(error) => error,
-        };
-        // Places in later errors are not those of the request.
-        let refused = first.get_or_insert_with(|| refused(app, &error, task)).clone();
-        let unusable = unusable(&error, &functions, task).ok_or(refused)?;
-        for (place, why) in unusable.into_iter().rev() {
-            let function = functions.remove(place);
-            notes.push(format!("the tool `{}` cannot be used and is left out: {why}", name_of(&function)));
-        }
+    let mut functions = functions.to_vec();
+    let error = match app.snapshots.ad_hoc(&owner, name, &functions, known, code).await {
+        Ok(snapshot) => return Ok(Usable { snapshot, functions, notes: Vec::new() }),
+        Err(error) => error,
+    };
+    let refused = refused(app, &error, task);
+    let Some(unusable) = unusable(&error, &functions, task) else { return Err(refused) };
+    let mut notes = Vec::with_capacity(unusable.len());
+    for (place, why) in unusable.into_iter().rev() {
+        let function = functions.remove(place);
+        notes.push(format!("the tool `{}` cannot be used and is left out: {why}", name_of(&function)));
     }
+    // Once: all faults of single functions are found together, and a second set of them is compiled at the client's cost.
+    let snapshot = app.snapshots.ad_hoc(&owner, name, &functions, known, code).await.map_err(|_| refused)?;
+    Ok(Usable { snapshot, functions, notes })
 }
 
 /// The places of the functions that are at fault, with what is wrong. `None` where the request cannot do without them: if
-/// all are at fault, or the whole list is, or one that must be called.
+/// all are at fault, or one that must be called, or if there is too much of them, for which the last one is not to blame.
 fn unusable(error: &PrepareError, functions: &[Value], task: &Task) -> Option<BTreeMap<usize, String>> {
     let PrepareError::Refused { diagnostics, .. } = error else { return None };
     let mut found = BTreeMap::new();
     for one in diagnostics.errors() {
-        let place: usize = one.pointer.split('/').nth(1)?.parse().ok()?;
+        let place: usize = one.pointer.split('/').nth(1)?.parse().ok().filter(|_| one.code != "over-limit")?;
         found.entry(place).or_insert_with(|| one.message.clone());
     }
     let is_demanded = |place: &usize| demanded(task).iter().any(|name| name == name_of(&functions[*place]));

@@ -10,7 +10,7 @@ use crate::support::Service;
 async fn what_is_wrong_is_named() {
     let service = Service::new(&["weather"]);
     let tools = |tools: Value| json!({"tools": tools, "uptake": {"tools": "replace"}});
-    let schema = |schema: Value| tools(json!([lights(), tool("b", "B", &schema)]));
+    let schema = |schema: Value| tools(json!([tool("b", "B", &schema)]));
     let format = |format: Value| json!({ "response_format": format });
     let named = |name: &str| json!({"type": "function", "function": {"name": name}});
     let many = vec![lights(); 129];
@@ -47,21 +47,21 @@ async fn what_is_wrong_is_named() {
         (tools(json!([tool(&"a".repeat(65), "", &json!({}))])), "invalid_value", "tools[0].function.name"),
         (tools(json!([lights(), lights()])), "invalid_value", "tools[1].function.name"),
         (tools(json!([tool("a", "A", &json!([]))])), "invalid_type", "tools[0].function.parameters"),
-        (schema(json!({"type": "array"})), "invalid_value", "tools[1].function.parameters"),
+        (schema(json!({"type": "array"})), "invalid_value", "tools[0].function.parameters"),
         (
             schema(json!({"type": "object", "properties": {"x": {"type": "strnig"}}})),
             "invalid_value",
-            "tools[1].function.parameters",
+            "tools[0].function.parameters",
         ),
         (
             schema(json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/none"}}})),
             "invalid_value",
-            "tools[1].function.parameters",
+            "tools[0].function.parameters",
         ),
         (
             schema(json!({"type": "object", "properties": {"x": {"type": "string", "pattern": "("}}})),
             "invalid_value",
-            "tools[1].function.parameters",
+            "tools[0].function.parameters",
         ),
         (json!({"tools": [lights()], "functions": []}), "invalid_value", "functions"),
         (json!({"functions": [{"description": "x"}]}), "missing_required_parameter", "functions[0].name"),
