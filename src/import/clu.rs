@@ -31,7 +31,10 @@ pub(super) fn read(reader: &mut Reader, language: Option<&str>) -> Project {
             continue;
         }
         let root = Place::new(path, "");
-        if let Some(version) = version {
+        if let Some(version) = version.as_ref().filter(|version| version.starts_with("1.")) {
+            let message = format!("a LUIS app of schema version {version} counts words, not characters");
+            reader.fault(&root, "unknown-format", message, "export it again from a later LUIS");
+        } else if let Some(version) = version {
             let parts = luis(&document, &root, reader);
             if parts.intents.is_empty() {
                 let message = format!("a LUIS app of schema version {version} with no `intents`");
@@ -93,15 +96,32 @@ fn luis(document: &Value, root: &Place, reader: &mut Reader) -> Parts {
         let labels = item["entities"].as_array().into_iter().flatten().map(|label| {
             // The last character belongs to the label.
             let length = label["endPos"].as_u64().zip(label["startPos"].as_u64());
-            let length = length.and_then(|(end, start)| (end + 1).checked_sub(start));
-            json!({"category": label["entity"], "offset": label["startPos"], "length": length})
+            let length = length.and_then(|(end, start)| end.checked_add(1)?.checked_sub(start));
+            // "Location::From" was a role before there were roles.
+            let entity = text(label, "entity");
+            let (entity, child) =
+                entity.split_once("::").map_or((entity, None), |(entity, child)| (entity, Some(child)));
+            let role = Some(text(label, "role")).filter(|role| !role.is_empty()).or(child);
+            json!({"category": entity, "role": role, "offset": label["startPos"], "length": length})
         });
         json!({"text": item["text"], "intent": item["intent"], "entities": labels.collect::<Vec<_>>()})
     });
-    for key in ["patterns", "phraselists", "model_features"] {
-        if document.get(key).and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
-            reader.dropped(&root.key(key), key, "features of its model mean nothing to another");
+    let is_there = |list: Option<&Value>| list.and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    for (key, why) in [
+        ("patterns", "sentences with optional and nested parts are not read"),
+        ("bing_entities", "which of them a label means is not written"),
+        ("phraselists", "features of its model mean nothing to another"),
+        ("model_features", "features of its model mean nothing to another"),
+        ("regex_features", "features of its model mean nothing to another"),
+    ] {
+        if is_there(document.get(key)) {
+            reader.dropped(&root.key(key), key, why);
         }
+    }
+    let labels = document["utterances"].as_array().into_iter().flatten();
+    let mut labels = labels.flat_map(|one| one["entities"].as_array().into_iter().flatten());
+    if labels.any(|label| is_there(label.get("children"))) {
+        reader.dropped(&root.key("utterances"), "children of labels", "words stand for one slot: the whole label");
     }
     Parts { intents, entities, utterances }
 }
@@ -157,7 +177,7 @@ fn one(
 
 fn read_parts(parts: Parts, language: &str, unit: Unit, project: &mut Project, reader: &mut Reader) {
     project.language = Some(language.to_owned()).filter(|tag| !tag.is_empty());
-    entities(&parts.entities, language, project, reader);
+    let prebuilt = entities(&parts.entities, language, project, reader);
     for (intent, place) in parts.intents {
         let Some(name) = reader.name(&intent, "category", &place) else { continue };
         if name != "None" {
@@ -173,6 +193,13 @@ fn read_parts(parts: Parts, language: &str, unit: Unit, project: &mut Project, r
             continue;
         }
         self::utterance(&utterance, &place, unit, project, reader);
+    }
+    for (name, place, what, note) in prebuilt {
+        if project.entity(&name).is_some_and(|entity| project.uses(entity)) {
+            reader.changed(&place, what, note);
+        } else {
+            reader.dropped(&place, what, "no utterance marks it");
+        }
     }
     for (tag, (count, place)) in others {
         let what = format!("{count} utterances in `{tag}`");
@@ -193,7 +220,14 @@ fn is_same(a: &str, b: &str) -> bool {
     tag::language(a) == tag::language(b)
 }
 
-fn entities(entities: &[(Value, Place)], language: &str, project: &mut Project, reader: &mut Reader) {
+/// Reads the entities; returns what is to be told of prebuilt ones, each with its entity's name.
+fn entities(
+    entities: &[(Value, Place)],
+    language: &str,
+    project: &mut Project,
+    reader: &mut Reader,
+) -> Vec<(String, Place, String, &'static str)> {
+    let mut notes = Vec::new();
     for (entity, place) in entities {
         let Some(name) = reader.name(entity, "category", place) else { continue };
         let mut read = Entity { name: name.to_owned(), place: place.clone(), ..Entity::default() };
@@ -225,7 +259,7 @@ fn entities(entities: &[(Value, Place)], language: &str, project: &mut Project, 
             read.builtins
                 .extend(mapped.builtins.iter().filter(|one| !read.builtins.contains(one)).copied().collect::<Vec<_>>());
             let note = mapped.note.unwrap_or("found by our own recognizers");
-            reader.changed(&place.key("prebuilts"), format!("prebuilt `{category}` of `{name}`"), note);
+            notes.push((name.to_owned(), place.key("prebuilts"), format!("prebuilt `{category}` of `{name}`"), note));
         }
         for expression in entity.pointer("/regex/expressions").and_then(Value::as_array).into_iter().flatten() {
             let own = text(expression, "language");
@@ -252,6 +286,15 @@ fn entities(entities: &[(Value, Place)], language: &str, project: &mut Project, 
         }
         project.entities.push(read);
     }
+    notes
+}
+
+/// Labelled words of an utterance.
+struct Label {
+    range: Range<usize>,
+    entity: String,
+    /// The entity's name, or the label's role.
+    slot: String,
 }
 
 /// The labelled words, in order and without overlaps. `None` if a label cannot be read: without it the utterance would say
@@ -263,14 +306,14 @@ fn labels(
     unit: Unit,
     project: &Project,
     reader: &mut Reader,
-) -> Option<Vec<(Range<usize>, String)>> {
-    let mut spans: Vec<(Range<usize>, String, Place)> = Vec::new();
+) -> Option<Vec<Label>> {
+    let mut spans: Vec<(Label, Place)> = Vec::new();
     for (index, label) in reader.list(utterance, "entities", place).iter().enumerate() {
         let at = place.key("entities").index(index);
         let category = reader.name(label, "category", &at)?;
         if project.entity(category).is_none() {
             let message = format!("the project has no entity `{category}`");
-            reader.fault(&at.key("category"), "unknown-entity", message, "entities are listed in `assets.entities`");
+            reader.fault(&at.key("category"), "unknown-entity", message, "each entity is listed by its name");
             return None;
         }
         let number = |key: &str| label.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
@@ -290,20 +333,22 @@ fn labels(
             );
             return None;
         };
-        spans.push((range, category.to_owned(), at));
+        let slot = Some(text(label, "role")).filter(|role| !role.is_empty()).unwrap_or(category).to_owned();
+        spans.push((Label { range, entity: category.to_owned(), slot }, at));
     }
     // Labels may be nested; here a word belongs to one slot, and the longer label is kept.
-    spans.sort_by_key(|(range, ..)| (std::cmp::Reverse(range.len()), range.start));
-    let mut kept: Vec<(Range<usize>, String)> = Vec::new();
-    for (range, category, at) in spans {
-        if kept.iter().any(|(other, _)| range.start < other.end && other.start < range.end) {
-            let what = format!("label `{category}` of `{}`", &said[range]);
+    spans.sort_by_key(|(label, _)| (std::cmp::Reverse(label.range.len()), label.range.start));
+    let mut kept: Vec<Label> = Vec::new();
+    for (label, at) in spans {
+        let Label { range, entity, .. } = &label;
+        if kept.iter().any(|other| range.start < other.range.end && other.range.start < range.end) {
+            let what = format!("label `{entity}` of `{}`", &said[range.clone()]);
             reader.dropped(&at, what, "it overlaps a longer label: words stand for one slot");
         } else {
-            kept.push((range, category));
+            kept.push(label);
         }
     }
-    kept.sort_by_key(|(range, _)| range.start);
+    kept.sort_by_key(|label| label.range.start);
     Some(kept)
 }
 
@@ -326,23 +371,18 @@ fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project
     }
     let Some(function) = project.functions.iter_mut().find(|function| function.name == intent) else {
         let message = format!("the project has no intent `{intent}`");
-        reader.fault(&place.key("intent"), "unknown-intent", message, "intents are listed in `assets.intents`");
+        reader.fault(&place.key("intent"), "unknown-intent", message, "each intent is listed by its name");
         return;
     };
     let mut parts = Vec::new();
     let mut at = 0;
-    for (range, category) in kept {
+    for Label { range, entity, slot } in kept {
         parts.push(Part::Text(said[at..range.start].to_owned()));
-        if function.slot(&category).is_none() {
-            let slot = Slot {
-                name: category.clone(),
-                entity: Some(category.clone()),
-                place: place.clone(),
-                ..Slot::default()
-            };
-            function.slots.push(slot);
+        if function.slot(&slot).is_none() {
+            let (name, entity) = (slot.clone(), Some(entity));
+            function.slots.push(Slot { name, entity, place: place.clone(), ..Slot::default() });
         }
-        parts.push(Part::said(category, &said[range.clone()]));
+        parts.push(Part::said(slot, &said[range.clone()]));
         at = range.end;
     }
     parts.push(Part::Text(said[at..].to_owned()));

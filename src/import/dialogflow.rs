@@ -44,7 +44,7 @@ pub(super) fn kind(
         project.entities.push(Entity { name: name.to_owned(), builtins, place: place.clone(), ..Entity::default() });
         return Some(name.to_owned());
     }
-    let message = format!("the agent has no entity `@{name}`");
-    reader.fault(place, "unknown-entity", message, "its file is missing; the values are free text");
+    let what = format!("`@{name}` of `{slot}`");
+    reader.changed(place, what, "the agent has no such entity, or its file cannot be read: the values are free text");
     None
 }

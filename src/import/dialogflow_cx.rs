@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::{
     dialogflow::{is_language, kind, raw},
-    project::{Entity, Example, Function, Part, Place, Project, Slot},
+    names::answers_a_question,
+    project::{Entity, Example, Function, Labelled, Part, Place, Project, Slot},
     reader::{Reader, flag, scalar, text},
 };
 use crate::text::tag;
@@ -48,7 +49,26 @@ pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
     for path in own_files(reader, "intents/") {
         intent(&path, &language, &asked, &mut project, reader);
     }
+    tests(&mut project, reader);
     project
+}
+
+/// What a person says in the agent's test cases, and the intent that it means.
+fn tests(project: &mut Project, reader: &mut Reader) {
+    for path in reader.paths(|path| path.starts_with("testCases/") && path.ends_with(".json")) {
+        let Some(document) = reader.document(&path) else { continue };
+        let place = Place::new(&path, "");
+        for (index, turn) in reader.list(&document, "testCaseConversationTurns", &place).iter().enumerate() {
+            let said = turn.pointer("/userInput/input/text/text").and_then(Value::as_str);
+            let intent = turn.pointer("/virtualAgentOutput/triggeredIntent/displayName").and_then(Value::as_str);
+            let (Some(said), Some(intent)) = (said, intent) else { continue };
+            if project.functions.iter().any(|function| function.name == intent) {
+                let at = place.key("testCaseConversationTurns").index(index);
+                let example = Example { parts: vec![Part::Text(said.to_owned())], answers: None, place: at };
+                project.tests.push(Labelled { example, function: Some(intent.to_owned()) });
+            }
+        }
+    }
 }
 
 /// `DIRECTORY/NAME/NAME.json`.
@@ -122,14 +142,23 @@ fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader
             "it has no entries in the language: its values are free text",
         );
     }
-    project.entities.push(entity);
+    // A built-in one has a file, too, where the agent has changed something about it.
+    if !name.starts_with("sys.") || !entity.values.is_empty() {
+        project.entities.push(entity);
+    }
 }
 
 /// A page or flow: what it asks for, and where its conditions lead without a word of the person.
 #[derive(Debug, Clone, Default)]
 struct Page {
     asked: Vec<Asked>,
-    next: Vec<String>,
+    /// Each with whether the dialogue goes there in any case.
+    next: Vec<(String, bool)>,
+}
+
+/// True of a condition that holds in any case, or once the page has all that it asks for.
+fn is_certain(condition: &str) -> bool {
+    condition == "true" || condition.replace(' ', "") == "$page.params.status=\"FINAL\""
 }
 
 /// For each intent, the parameters of the pages that its routes lead to, and of those that follow by conditions alone.
@@ -142,16 +171,21 @@ fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
     }) {
         let Some(document) = reader.document(&path) else { continue };
         let place = Place::new(&path, "");
+        // Pages of two flows may have the same name.
+        let flow = path.split('/').nth(1).unwrap_or_default();
+        let key = |name: &str, kind: &str| format!("{}/{name}", if kind == "targetFlow" { name } else { flow });
         let mut page = Page::default();
         for route in reader.list(&document, "transitionRoutes", &place) {
             let intent = text(route, "intent");
-            for target in
-                ["targetPage", "targetFlow"].map(|key| text(route, key)).into_iter().filter(|it| !it.is_empty())
-            {
+            for kind in ["targetPage", "targetFlow"] {
+                let name = text(route, kind);
+                if name.is_empty() || answers_a_question(intent) {
+                    continue;
+                }
                 if intent.is_empty() {
-                    page.next.push(target.to_owned());
+                    page.next.push((key(name, kind), is_certain(text(route, "condition"))));
                 } else {
-                    routes.push((intent.to_owned(), target.to_owned()));
+                    routes.push((intent.to_owned(), key(name, kind)));
                 }
             }
         }
@@ -177,19 +211,21 @@ fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
                 place: at,
             });
         }
-        for key in ["displayName", "name"] {
-            let name = text(&document, key);
-            if !name.is_empty() {
-                pages.insert(name.to_owned(), page.clone());
-            }
+        for name in
+            ["displayName", "name"].map(|member| text(&document, member)).into_iter().filter(|it| !it.is_empty())
+        {
+            let kind = if path.contains("/pages/") { "targetPage" } else { "targetFlow" };
+            pages.insert(key(name, kind), page.clone());
         }
     }
     let mut by_intent: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
     for (intent, page) in routes {
         let known = by_intent.entry(intent).or_default();
-        for one in reached(&page, &pages).into_iter().flat_map(|page| &page.asked) {
-            if !known.iter().any(|other| other.name == one.name) {
-                known.push(one.clone());
+        for (page, is_certain) in reached(&page, &pages) {
+            for one in &page.asked {
+                if !known.iter().any(|other| other.name == one.name) {
+                    known.push(Asked { required: one.required && is_certain, ..one.clone() });
+                }
             }
         }
     }
@@ -197,18 +233,18 @@ fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
     by_intent
 }
 
-/// The page, and those that follow by conditions alone.
-fn reached<'p>(first: &str, pages: &'p BTreeMap<String, Page>) -> Vec<&'p Page> {
-    let mut names = vec![first];
+/// The page, and those that follow by conditions alone, with whether each is reached in any case.
+fn reached<'p>(first: &'p str, pages: &'p BTreeMap<String, Page>) -> Vec<(&'p Page, bool)> {
+    let mut names = vec![(first, true)];
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(page) = names.get(at).map(|name| pages.get(*name)) {
+    while let Some((name, is_sure)) = names.get(at).copied() {
         at += 1;
-        let Some(page) = page else { continue };
-        found.push(page);
-        for next in &page.next {
-            if !names.contains(&next.as_str()) {
-                names.push(next);
+        let Some(page) = pages.get(name) else { continue };
+        found.push((page, is_sure));
+        for (next, surely) in &page.next {
+            if !names.iter().any(|(known, _)| known == next) {
+                names.push((next, is_sure && *surely));
             }
         }
     }

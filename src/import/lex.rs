@@ -191,13 +191,8 @@ fn entity_of(kind: &str, slot: &str, place: &Place, project: &mut Project, reade
         return Some(kind.to_owned());
     }
     if !kind.starts_with("AMAZON.") {
-        let message = format!("the locale has no slot type `{kind}`");
-        reader.fault(
-            &place.key("slotTypeName"),
-            "unknown-entity",
-            message,
-            "its file is missing in `SlotTypes/`; the values are free text",
-        );
+        let why = "the locale has no such slot type, or its file cannot be read: the values are free text";
+        reader.changed(&place.key("slotTypeName"), format!("`{kind}` of `{slot}`"), why);
         return None;
     }
     let mapped = builtins::find(kind);

@@ -189,7 +189,7 @@ fn project_module(
     name: &ModuleName,
     into: &Path,
 ) -> Result<Made, ImportError> {
-    let mut reader = Reader::new(files);
+    let mut reader = Reader::new(files).unfolding();
     let language = options.language.as_deref();
     let project = match format {
         Format::Rasa => rasa::read(&mut reader),

@@ -4,6 +4,42 @@ use std::collections::HashSet;
 
 const LONGEST: usize = 64;
 
+/// Names of intents that answer a question of the bot, and therefore begin nothing.
+const ANSWERS: [&str; 25] = [
+    "affirm",
+    "affirmative",
+    "agree",
+    "accept",
+    "confirm",
+    "yes",
+    "deny",
+    "negative",
+    "disagree",
+    "decline",
+    "reject",
+    "no",
+    "ja",
+    "nein",
+    "bejahen",
+    "verneinen",
+    "si",
+    "sí",
+    "afirmar",
+    "negar",
+    "oui",
+    "non",
+    "sim",
+    "não",
+    "nao",
+];
+
+/// True of an intent whose name ends as one does that only answers: `affirm`, `confirm.no`, `int_yes`.
+pub(super) fn answers_a_question(intent: &str) -> bool {
+    let lower = intent.to_lowercase();
+    let last = lower.split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
+    last.is_some_and(|last| ANSWERS.contains(&last))
+}
+
 /// Gives each name its valid form.
 #[derive(Debug, Default)]
 pub(super) struct Names {

@@ -19,11 +19,25 @@ pub(super) struct Reader {
     entries: Vec<(Entry, usize)>,
     faults: Vec<(Diagnostic, usize)>,
     is_refused: bool,
+    /// Quoted values may go on at any indentation.
+    unfolds: bool,
 }
 
 impl Reader {
     pub(super) fn new(files: Files) -> Self {
-        Self { files, documents: BTreeMap::new(), entries: Vec::new(), faults: Vec::new(), is_refused: false }
+        Self {
+            files,
+            documents: BTreeMap::new(),
+            entries: Vec::new(),
+            faults: Vec::new(),
+            is_refused: false,
+            unfolds: false,
+        }
+    }
+
+    /// Reads YAML as other tools do, which let a quoted value go on at any indentation.
+    pub(super) fn unfolding(self) -> Self {
+        Self { unfolds: true, ..self }
     }
 
     /// The paths that `test` accepts, in order.
@@ -56,9 +70,12 @@ impl Reader {
 
     /// The same for a part of a file; earlier lines are replaced by empty ones, so that line numbers stay right.
     pub(super) fn parse(&mut self, path: &str, bytes: Vec<u8>) -> Option<Value> {
-        let unfolded = path.ends_with("ml").then(|| unfold(&String::from_utf8_lossy(&bytes)));
-        let parsed = Document::parse(path, bytes)
-            .or_else(|found| unfolded.and_then(|text| Document::parse(path, text.into_bytes()).ok()).ok_or(found));
+        let is_yaml = path.ends_with(".yml") || path.ends_with(".yaml");
+        let text = if self.unfolds && is_yaml { String::from_utf8(bytes.clone()).ok() } else { None };
+        let parsed = Document::parse(path, bytes).or_else(|found| match text {
+            Some(text) => Document::parse(path, unfold(&text).into_bytes()),
+            None => Err(found),
+        });
         match parsed {
             Ok(document) => {
                 for warning in &document.warnings {
@@ -217,14 +234,20 @@ fn unfold(text: &str) -> String {
         let content = line.trim_start();
         let indentation = line.len() - content.len();
         let rest = if let Some((mark, taken)) = open {
-            unfolded.push(' ');
+            match (mark, unfolded.ends_with('\\')) {
+                // An empty line is a line break, and a backslash at the end of a line takes its break away.
+                ('"', _) if content.is_empty() => unfolded.push_str("\\n"),
+                ('"', true) => drop(unfolded.pop()),
+                _ if unfolded.ends_with("\\n") => {}
+                _ => unfolded.push(' '),
+            }
             unfolded.push_str(content);
             open = Some((mark, taken + 1));
             Some((mark, content))
         } else {
             unfolded.push_str(line);
             block = block.filter(|outer| content.is_empty() || indentation > *outer);
-            if block.is_none() && content.trim_end().trim_end_matches(['+', '-']).ends_with(['|', '>']) {
+            if block.is_none() && begins_block(content) {
                 block = Some(indentation);
             }
             block.is_none().then(|| quoted(content)).flatten()
@@ -243,14 +266,25 @@ fn unfold(text: &str) -> String {
     unfolded
 }
 
-/// The mark of a quoted value and what follows it, of a line such as `- key: "value` or `- 'value`.
+/// True of a line such as `key: |2-  # a comment`.
+fn begins_block(line: &str) -> bool {
+    let line = line.split(" #").next().unwrap_or_default().trim_end();
+    line.trim_end_matches(|c: char| c == '+' || c == '-' || c.is_ascii_digit()).ends_with(['|', '>'])
+}
+
+/// The mark of a quoted value and what follows it, of a line such as `- key: "value`, `- 'value` or `"key": "value`.
 fn quoted(line: &str) -> Option<(char, &str)> {
-    let mut value = line.trim_start_matches(['-', ' ']);
-    if !value.starts_with(['"', '\'']) {
-        value = value.split_once(": ")?.1.trim_start();
+    let mark_of = |value: &str| value.chars().next().filter(|mark| matches!(mark, '"' | '\''));
+    let value = line.trim_start_matches(['-', ' ']);
+    if value.starts_with('#') {
+        return None;
     }
-    let mark = value.chars().next().filter(|mark| matches!(mark, '"' | '\''))?;
-    Some((mark, &value[1..]))
+    let value = match mark_of(value).map(|mark| format!("{mark}: ")) {
+        Some(end_of_key) => value[1..].split_once(&end_of_key).map_or(value, |(_, value)| value),
+        None => value.split_once(": ")?.1,
+    };
+    let value = value.trim_start();
+    Some((mark_of(value)?, &value[1..]))
 }
 
 /// True if the quotation ends in this text. A mark that is doubled or escaped does not end it.
@@ -309,10 +343,19 @@ mod tests {
 
     #[test]
     fn a_quoted_value_goes_on_at_any_indentation() {
-        let text = "a:\n- text: \"We open\n  at nine.\n\n  On \\\"Sunday\\\" never.\"\n- 'it''s\n  one'\nb: |\n  - say \"x\nc: don't\n";
-        assert_eq!(
-            unfold(text),
-            "a:\n- text: \"We open at nine.  On \\\"Sunday\\\" never.\"\n\n\n\n- 'it''s one'\n\nb: |\n  - say \"x\nc: don't\n"
-        );
+        for (text, unfolded) in [
+            ("a: \"We open\n  at nine.\"\nb: 1\n", "a: \"We open at nine.\"\n\nb: 1\n"),
+            ("- \"one\n\n  two\"\n", "- \"one\\ntwo\"\n\n\n"),
+            ("- \"Wel\\\n  come\"\n", "- \"Welcome\"\n\n"),
+            ("\"a\": \"On \\\"Sunday\\\"\n  never\"\n", "\"a\": \"On \\\"Sunday\\\" never\"\n\n"),
+            ("- 'it''s\n  one'\n", "- 'it''s one'\n\n"),
+        ] {
+            assert_eq!(unfold(text), unfolded, "{text}");
+        }
+        for same in
+            ["b: |2- # lines\n  - say \"x\n  - y\nc: don't\n", "# todo: \"fix\na: 1\n", "a: \"b\"\n", "'a': 1\n"]
+        {
+            assert_eq!(unfold(same), same);
+        }
     }
 }

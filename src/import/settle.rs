@@ -19,11 +19,6 @@ pub(super) fn settle(mut project: Project, reader: &mut Reader) -> Project {
         several(function, reader);
         name_slots(function, &mut project.tests, reader);
         examples(function, reader);
-        if function.description.trim().is_empty() {
-            function.description = readable(&function.name);
-            let what = format!("function `{}`", function.name);
-            reader.changed(&function.place, what, "the source has no description: its name, spelt out, is one");
-        }
     }
     for example in project.out_of_scope.iter_mut().chain(project.tests.iter_mut().map(|test| &mut test.example)) {
         tidy(&mut example.parts);
@@ -54,7 +49,7 @@ fn learn(project: &mut Project, reader: &mut Reader) {
     let mut known: HashMap<usize, HashSet<String>> = HashMap::new();
     for (index, text, value) in said(functions, &position) {
         let entity = &mut entities[index];
-        if entity.values.is_empty() || !entity.patterns.is_empty() || !entity.builtins.is_empty() {
+        if entity.values.is_empty() || !entity.patterns.is_empty() {
             continue;
         }
         let known = known.entry(index).or_insert_with(|| expressions(entity));
@@ -170,6 +165,11 @@ fn name_functions(project: &mut Project, reader: &mut Reader) {
     let mut names = Names::default();
     let mut given: HashMap<String, String> = HashMap::new();
     for function in &mut project.functions {
+        if function.description.trim().is_empty() {
+            function.description = readable(&function.name);
+            let what = format!("function `{}`", function.name);
+            reader.changed(&function.place, what, "the source has no description: its name, spelt out, is one");
+        }
         let name = names.give(&function.name, "fn");
         if name != function.name {
             let what = format!("function `{}`, now `{name}`", function.name);
@@ -244,7 +244,7 @@ fn examples(function: &mut Function, reader: &mut Reader) {
             continue;
         }
         let text = template(&example.parts);
-        if seen.insert((fold(&text), example.answers.clone())) {
+        if seen.insert((text.to_lowercase(), example.answers.clone())) {
             kept.push(example);
         } else {
             let what = format!("example `{text}` of `{}`", function.name);
@@ -269,8 +269,18 @@ fn tidy(parts: &mut Vec<Part>) -> bool {
             }
             Part::Slot { slot, text, value } => {
                 // White space at the ends of the words belongs to the text around them.
-                let said = text.as_deref().map(str::trim).filter(|said| !said.is_empty()).map(str::to_owned);
+                let words = text.as_deref().unwrap_or_default();
+                if words.starts_with(char::is_whitespace) {
+                    match tidied.last_mut() {
+                        Some(Part::Text(before)) => before.push(' '),
+                        _ => tidied.push(Part::Text(" ".to_owned())),
+                    }
+                }
+                let said = Some(words.trim()).filter(|said| !said.is_empty()).map(str::to_owned);
                 tidied.push(Part::Slot { slot, text: said, value });
+                if words.ends_with(char::is_whitespace) {
+                    tidied.push(Part::Text(" ".to_owned()));
+                }
             }
         }
     }
@@ -356,6 +366,9 @@ mod tests {
         ];
         assert!(tidy(&mut parts));
         assert_eq!(template(&parts), "to < b> <city>");
+        let mut parts = vec![Part::Text("to".into()), Part::said("city", " Rome "), Part::Text("now".into())];
+        tidy(&mut parts);
+        assert_eq!(template(&parts), "to <city> now");
     }
 
     proptest! {

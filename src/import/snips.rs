@@ -231,7 +231,8 @@ fn dataset(document: &Value, place: &Place, project: &mut Project, reader: &mut 
     project.language = Some(text(document, "language").to_owned()).filter(|tag| !tag.is_empty());
     let entities_at = place.key("entities");
     for (name, entity) in reader.object(document, "entities", place).into_iter().flatten() {
-        if name.starts_with("snips/") {
+        // The YAML files that the dataset may be made from have been read.
+        if name.starts_with("snips/") || project.entity(name).is_some() {
             continue;
         }
         let at = entities_at.key(name);
@@ -253,6 +254,10 @@ fn dataset(document: &Value, place: &Place, project: &mut Project, reader: &mut 
     let intents_at = place.key("intents");
     for (name, intent) in intents {
         let at = intents_at.key(name);
+        if project.functions.iter().any(|function| function.name == *name) {
+            reader.dropped(&at, format!("intent `{name}`"), "another file has an intent of this name");
+            continue;
+        }
         let mut function = Function { name: name.clone(), place: at.clone(), ..Function::default() };
         'utterances: for (index, utterance) in reader.list(intent, "utterances", &at).iter().enumerate() {
             let at = at.key("utterances").index(index);

@@ -55,8 +55,13 @@ fn kind(entity: &Entity) -> Value {
     if !entity.values.is_empty() {
         let choices: Vec<&str> = entity.values.iter().map(|listed| listed.value.as_str()).collect();
         let is_all = entity.closed && entity.patterns.is_empty() && entity.builtins.is_empty();
+        let is_number = |one: &Builtin| {
+            matches!(one, Builtin::Integer | Builtin::Ordinal | Builtin::Number | Builtin::Money | Builtin::Percent)
+        };
         return if is_all && choices.len() <= MOST_CHOICES {
             json!({"type": "string", "enum": choices})
+        } else if entity.builtins.iter().any(is_number) {
+            json!({"type": ["string", "number"]})
         } else {
             json!({"type": "string"})
         };

@@ -25,7 +25,7 @@ fn refused(format: Format, files: &[(&str, &str)]) -> String {
     }
 }
 
-/// Imports `files`; returns what was left out, as `file:line message`.
+/// Imports `files`; returns what could not be read or is missing, as `file:line message`.
 fn left_out(format: Format, files: &[(&str, &str)]) -> Vec<String> {
     let root = tempfile::tempdir().expect("a directory");
     for (name, text) in files {
@@ -35,7 +35,8 @@ fn left_out(format: Format, files: &[(&str, &str)]) -> Vec<String> {
     }
     let report = import_to(format, &root.path().join("project"), &root.path().join("module"));
     let report = report.unwrap_or_else(|error| panic!("{error}"));
-    let unread = report.entries.iter().filter(|entry| entry.why.contains("left out"));
+    let unread =
+        report.entries.iter().filter(|entry| entry.why.contains("left out") || entry.why.contains("cannot be read"));
     unread.map(|entry| format!("{}:{} {}", entry.file, entry.line.unwrap_or_default(), entry.what)).collect()
 }
 
@@ -86,7 +87,7 @@ fn wrong_offsets_and_unknown_names_come_together_with_their_lines() {
 fn what_is_named_and_not_there_is_told() {
     let intent = "{\"name\": \"a\", \"responses\": [{\"parameters\": [{\"name\": \"x\", \"dataType\": \"@gone\", \"value\": \"$x\"}]}]}";
     let found = left_out(Format::DialogflowEs, &[("intents/a.json", intent), ("agent.json", "{}")]);
-    assert!(found[0].contains("intents/a.json:1") && found[0].contains("the agent has no entity `@gone`"), "{found:?}");
+    assert!(found[0].contains("intents/a.json:1") && found[0].contains("`@gone` of `x`"), "{found:?}");
     let phrases = "{\"trainingPhrases\": [{\"parts\": [{\"text\": \"x\", \"parameterId\": \"gone\"}]}]}";
     let found = left_out(
         Format::DialogflowCx,
@@ -133,6 +134,14 @@ fn an_archive_cannot_lead_outside() {
     let error = import_to(Format::DialogflowEs, &archive, &root.path().join("m")).expect_err("it is refused");
     assert!(error.to_string().contains("leads out of the archive"), "{error}");
     assert!(!root.path().join("m").exists());
+}
+
+#[test]
+fn positions_that_count_words_are_not_taken_for_characters() {
+    let app = r#"{"luis_schema_version": "1.3.0", "intents": [{"name": "define"}], "utterances": []}"#;
+    assert!(refused(Format::Clu, &[("app.json", app)]).contains("schema version 1.3.0 counts words"));
+    let old = refused(Format::Rasa, &[("data.json", "{\"rasa_nlu_data\": {}}")]);
+    assert!(old.contains("data.json") && old.contains("rasa data convert"), "{old}");
 }
 
 /// Whatever a file contains, reading it ends in a module or in faults.

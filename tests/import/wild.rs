@@ -131,7 +131,7 @@ fn the_parts_of_a_composite_are_slots() {
 }
 
 const MOVERS: &str = "entities: [city]\nslots:\n  city: {type: text, mappings: [{type: from_entity, entity: city}]}\n\
-    forms:\n  quote_form: {required_slots: [city]}\n";
+    forms:\n  quote_form: {required_slots: [city]}\n  other_form: {required_slots: []}\n";
 
 /// The required slots of the function, of a project with these steps of a story.
 fn required(function: &str, steps: &str) -> Vec<String> {
@@ -155,6 +155,9 @@ fn a_form_may_begin_after_words_of_the_bot_and_never_by_an_answer() {
     for other in ["ask_price", "affirm"] {
         assert_eq!(required(other, &resumed), Vec::<String>::new(), "{other}");
     }
+    let within = "  - intent: affirm\n  - action: other_form\n  - active_loop: other_form\n  - intent: ask_price\n  - active_loop: null\n  \
+        - action: quote_form\n  - active_loop: quote_form\n";
+    assert_eq!(required("ask_price", within), Vec::<String>::new(), "what is said within a form begins no other");
 }
 
 #[test]
@@ -249,13 +252,101 @@ fn luis_and_previews_of_clu_are_read() {
         "entities": [{"name": "who"}], "closedLists": [{"name": "van", "subLists": [{"canonicalForm": "small", "list": ["little"]}]}],
         "prebuiltEntities": [{"name": "datetimeV2"}], "regex_entities": [], "patterns": [],
         "utterances": [{"text": "book the little one", "intent": "book", "entities": [{"entity": "van", "startPos": 9, "endPos": 14}]},
+            {"text": "from Oslo to Rome", "intent": "book", "entities": [{"entity": "who::from", "startPos": 5, "endPos": 8},
+                {"entity": "who", "role": "to", "startPos": 13, "endPos": 16}]},
             {"text": "sing", "intent": "None", "entities": []}]}"#;
     let (_, read) = imported(Format::Clu, &[("app.json", luis)]);
-    assert!(read("exemplars.json").contains("book the <van> one"), "{}", read("exemplars.json"));
+    for template in ["book the <van> one", "from <from> to <to>"] {
+        assert!(read("exemplars.json").contains(template), "{template}: {}", read("exemplars.json"));
+    }
     assert!(read("recognizers.json").contains("little"));
     let preview = r#"{"api-version": "2021-11-01-preview", "metadata": {"language": "en"}, "assets": {"intents": [{"category": "go"}],
         "entities": [{"category": "where"}], "examples": [{"text": "go home", "intent": "go",
             "entities": [{"category": "where", "offset": 3, "length": 4}]}]}}"#;
     let (_, read) = imported(Format::Clu, &[("project.json", preview)]);
     assert!(read("exemplars.json").contains("go <where>"), "{}", read("exemplars.json"));
+}
+
+#[test]
+fn an_edge_of_a_label_glues_no_words() {
+    let nlu = "nlu:\n- intent: go\n  examples: |\n    - drive to [Rome ](city)now\n";
+    let (_, read) = imported(Format::Rasa, &[("domain.yml", "entities: [city]\n"), ("data/nlu.yml", nlu)]);
+    assert!(read("exemplars.json").contains("drive to Rome now"), "{}", read("exemplars.json"));
+}
+
+#[test]
+fn tests_and_comments_change_nothing() {
+    let tests = "nlu:\n- intent: go\n  examples: |\n    - go to [Bonn](town)\n- synonym: Bonn\n  examples: |\n    - the old capital\n";
+    let old = "## intent:greet <!-- a note -->\n- hello\n<!--\n- hi\n-->\n";
+    let files = [
+        ("data/nlu.yml", "nlu:\n- intent: go\n  examples: |\n    - go home\n"),
+        ("data/old.md", old),
+        ("tests/test_nlu.yml", tests),
+    ];
+    let (_, read) = imported(Format::Rasa, &files);
+    assert_eq!(slots(&read("schema.json"), "go").0, Vec::<String>::new());
+    assert!(read("cases.jsonl").contains("go to Bonn") && !read("schema.json").contains("capital"));
+    let exemplars = read("exemplars.json");
+    assert!(exemplars.contains("\"greet\"") && !exemplars.contains("\"hi\""), "{exemplars}");
+}
+
+#[test]
+fn what_no_words_fill_is_not_required() {
+    let domain = "slots:\n  consent: {type: bool, mappings: [{type: from_intent, intent: affirm, value: true}]}\n  \
+        note: {type: text, mappings: [{type: from_text}]}\nforms:\n  go_form: {required_slots: [consent, note]}\n";
+    let (_, read) = imported(
+        Format::Rasa,
+        &[("domain.yml", domain), ("data/nlu.yml", "nlu:\n- intent: go\n  examples: |\n    - go home\n")],
+    );
+    assert_eq!(slots(&read("schema.json"), "go").1, ["note"]);
+}
+
+#[test]
+fn pages_of_two_flows_may_have_one_name_and_answers_lead_to_none() {
+    let page = |name: &str| {
+        format!(
+            "{{\"displayName\": \"Details\", \"form\": {{\"parameters\": [{{\"displayName\": \"{name}\", \"required\": true, \"entityType\": \"@sys.any\"}}]}}}}"
+        )
+    };
+    let flow = |name: &str, intent: &str| {
+        format!(
+            "{{\"displayName\": \"{name}\", \"transitionRoutes\": [{{\"intent\": \"{intent}\", \"targetPage\": \"Details\"}}, {{\"intent\": \"confirm.no\", \"targetPage\": \"Details\"}}]}}"
+        )
+    };
+    let intent = |name: &str| format!("{{\"displayName\": \"{name}\"}}");
+    let case = r#"{"testCaseConversationTurns": [{"userInput": {"input": {"text": {"text": "I want a room"}}},
+        "virtualAgentOutput": {"triggeredIntent": {"displayName": "book"}}}]}"#;
+    let (one, other) = (page("city"), page("booking"));
+    let (first, second) = (flow("A", "book"), flow("B", "cancel"));
+    let names = ["book", "cancel", "confirm.no"].map(intent);
+    let (_, read) = imported(
+        Format::DialogflowCx,
+        &[
+            ("agent.json", "{}"),
+            ("intents/book/book.json", &names[0]),
+            ("intents/cancel/cancel.json", &names[1]),
+            ("intents/confirm.no/confirm.no.json", &names[2]),
+            ("flows/A/A.json", &first),
+            ("flows/A/pages/Details.json", &one),
+            ("flows/B/B.json", &second),
+            ("flows/B/pages/Details.json", &other),
+            ("testCases/one.json", case),
+        ],
+    );
+    let schema = read("schema.json");
+    assert_eq!(
+        (slots(&schema, "book").1, slots(&schema, "cancel").1),
+        (vec!["city".to_owned()], vec!["booking".to_owned()])
+    );
+    assert_eq!(slots(&schema, "confirm_no").0, Vec::<String>::new());
+    assert!(read("cases.jsonl").contains("I want a room"));
+}
+
+#[test]
+fn what_a_data_set_was_made_from_is_read_once() {
+    let yaml = "type: intent\nname: go\nutterances:\n- go to [city](Rome)\n";
+    let json = r#"{"language": "en", "intents": {"go": {"utterances": [{"data": [{"text": "go to "}, {"text": "Rome", "entity": "city", "slot_name": "city"}]}]}}, "entities": {"city": {"data": []}}}"#;
+    let (report, read) = imported(Format::Snips, &[("go.yaml", yaml), ("dataset.json", json)]);
+    assert!(!read("schema.json").contains("go_2"), "{}", read("schema.json"));
+    assert!(report.entries.iter().any(|entry| entry.file == "dataset.json" && entry.what == "intent `go`"));
 }

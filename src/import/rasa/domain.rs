@@ -43,6 +43,8 @@ struct DomainSlot {
     kind: String,
     values: Vec<String>,
     from: Vec<Mapping>,
+    /// What a person says may fill it: not only an intent or an action.
+    is_said: bool,
     place: Place,
 }
 
@@ -102,8 +104,11 @@ impl Domain {
         for (name, slot) in slots {
             let place = at.key(name);
             let mut from = Vec::new();
+            let mut is_said = slot.get("mappings").and_then(Value::as_array).is_none_or(Vec::is_empty);
             for mapping in slot.get("mappings").and_then(Value::as_array).into_iter().flatten() {
-                match text(mapping, "type") {
+                let kind = text(mapping, "type");
+                is_said |= matches!(kind, "from_entity" | "from_text" | "");
+                match kind {
                     "from_entity" => from.extend(self::mapping(mapping)),
                     "from_text" => {}
                     kind => {
@@ -118,7 +123,7 @@ impl Domain {
             }
             let values = slot.get("values").and_then(Value::as_array).into_iter().flatten().filter_map(scalar);
             let kind = text(slot, "type").to_owned();
-            self.slots.push(DomainSlot { name: name.clone(), kind, values: values.collect(), from, place });
+            self.slots.push(DomainSlot { name: name.clone(), kind, values: values.collect(), from, is_said, place });
         }
     }
 
@@ -175,6 +180,7 @@ impl Domain {
                     kind: String::new(),
                     values: Vec::new(),
                     from,
+                    is_said: true,
                     place: place.key(name),
                 }),
             }
@@ -259,7 +265,7 @@ impl Domain {
                 function.slots.push(Slot {
                     name: name.clone(),
                     entity: declared.and_then(DomainSlot::entity),
-                    required: true,
+                    required: declared.is_none_or(|slot| slot.is_said),
                     repeated: declared.is_some_and(|slot| slot.kind == "list"),
                     question: question.cloned(),
                     place: form.place.key("required_slots"),

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use self::annotated::{Annotation, Piece};
 use super::{
+    names::answers_a_question,
     project::{Example, Function, Labelled, Part, Place, Project, Slot},
     reader::{Reader, scalar, text},
 };
@@ -19,22 +20,6 @@ use entities::entities;
 
 /// Names of intents that mean "none of the others".
 const OUT_OF_SCOPE: [&str; 3] = ["out_of_scope", "nlu_fallback", "outofscope"];
-/// Names of intents that answer a question of the bot, and therefore begin nothing.
-const ANSWERS: [&str; 12] = [
-    "affirm",
-    "affirmative",
-    "agree",
-    "accept",
-    "confirm",
-    "yes",
-    "deny",
-    "negative",
-    "disagree",
-    "decline",
-    "reject",
-    "no",
-];
-
 /// An annotated example, before slots are known.
 struct Annotated {
     pieces: Vec<Piece>,
@@ -92,6 +77,12 @@ pub(super) fn read(reader: &mut Reader) -> Project {
             markdown::read(&text, &path, &mut training, reader);
         }
     }
+    for path in reader.paths(|path| path.ends_with(".json")) {
+        if reader.document(&path).is_some_and(|document| document.get("rasa_nlu_data").is_some()) {
+            let hint = "convert it with `rasa data convert nlu -f yaml`";
+            reader.fault(&Place::new(&path, ""), "unknown-format", "training data of an early Rasa, in JSON", hint);
+        }
+    }
     let mut project = Project { language, ..Project::default() };
     project.entities = entities(&training, &domain, &dimensions, reader);
     functions(training, &domain, &mut project, reader);
@@ -104,10 +95,9 @@ fn is_about_the_server(path: &str) -> bool {
     name.starts_with("endpoints.") || name.starts_with("credentials.") || name.starts_with("docker-compose")
 }
 
-/// True for a file of test data: in a directory for tests, or named as one (`tests/test_nlu.yml`).
+/// True for a file in a directory for tests: `tests/test_nlu.yml`.
 fn is_test(path: &str) -> bool {
-    let mut parts = path.rsplit('/');
-    parts.next().is_some_and(|name| name.starts_with("test_")) || parts.any(|folder| matches!(folder, "test" | "tests"))
+    path.rsplit('/').skip(1).any(|folder| matches!(folder, "test" | "tests"))
 }
 
 fn training_data(document: &Value, root: &Place, training: &mut Training, reader: &mut Reader) {
@@ -134,6 +124,8 @@ fn training_data(document: &Value, root: &Place, training: &mut Training, reader
                 }
                 training.intent(&name, &place);
             }
+            // Only sentences are tested.
+            _ if is_test(&root.file) => {}
             "synonym" => training.synonyms.push((name, texts(lines), place)),
             "lookup" => training.lookups.push((name, texts(lines), place)),
             _ => training.patterns.push((name, texts(lines), place)),
@@ -249,9 +241,9 @@ fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Tra
                     before.clear();
                 }
                 is_filling = active.map_or(is_filling || begun.is_some(), Value::is_string);
-                if !intents.is_empty() {
+                if !intents.is_empty() && !is_filling {
                     before = intents;
-                    before.retain(|intent| !ANSWERS.contains(&intent.to_ascii_lowercase().as_str()));
+                    before.retain(|intent| !answers_a_question(intent));
                 }
             }
         }
@@ -332,7 +324,17 @@ fn functions(training: Training, domain: &Domain, project: &mut Project, reader:
             reader.fault(&test.place, "unknown-intent", message, "is its training data in another directory?");
             continue;
         };
-        let parts = parts(test.pieces, function, &test.place, domain, reader);
+        // A test does not change what it tests.
+        let known = function.slots.len();
+        let mut parts = parts(test.pieces, function, &test.place, domain, reader);
+        function.slots.truncate(known);
+        for part in &mut parts {
+            if let Part::Slot { slot, text, .. } = part
+                && function.slot(slot).is_none()
+            {
+                *part = Part::Text(text.take().unwrap_or_default());
+            }
+        }
         let example = Example { parts, answers: None, place: test.place };
         project.tests.push(Labelled { example, function: Some(intent) });
     }
