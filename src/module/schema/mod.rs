@@ -26,7 +26,7 @@ mod references;
 mod unions;
 
 use merge::{merge_into, push_residual};
-use unions::allow_null;
+use unions::{allow_null, is_impossible};
 
 /// Greatest nesting of schemas: objects, arrays and combinators (`allOf`, `anyOf`, `not` ...) together.
 const MAX_NESTING: usize = 100;
@@ -209,9 +209,12 @@ impl<'d> Normaliser<'d> {
         for keyword in ["anyOf", "oneOf"] {
             if let Some(branches) = self.branches(map, keyword, place, findings) {
                 let at = place.key(keyword);
+                // Libraries write what may be left out with a branch that no value fits.
+                let has_possible = branches.iter().any(|branch| !is_impossible(branch));
                 let normalised: Vec<Value> = branches
                     .iter()
                     .enumerate()
+                    .filter(|(_, branch)| !(has_possible && is_impossible(branch)))
                     .map(|(index, branch)| self.schema(branch, spot.branch(&at.index(index)), findings))
                     .collect();
                 self.union(&mut out, keyword, normalised, &at, findings);

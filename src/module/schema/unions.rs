@@ -23,7 +23,6 @@ impl Normaliser<'_> {
         place: &Place<'_>,
         findings: &mut Findings,
     ) {
-        let branches = possible(branches);
         let count = branches.len();
         let mut rest: Vec<Value> = branches.iter().filter(|branch| !is_null_schema(branch)).cloned().collect();
         let with_null = rest.len() < count;
@@ -82,17 +81,10 @@ fn can_be_null(schema: &Map<String, Value>) -> bool {
     is_said && !["allOf", "anyOf", "oneOf", "not", "const"].iter().any(|keyword| schema.contains_key(*keyword))
 }
 
-/// Without the branches that no value fits, such as `{"not": {}}`, by which libraries write what may be left out. If no value
-/// fits any branch, all of them.
-fn possible(branches: Vec<Value>) -> Vec<Value> {
-    let (impossible, possible): (Vec<Value>, Vec<Value>) = branches.into_iter().partition(is_impossible);
-    if possible.is_empty() { impossible } else { possible }
-}
-
-fn is_impossible(schema: &Value) -> bool {
-    let Value::Object(map) = schema else { return *schema == Value::Bool(false) };
-    let forbids_all = map.get("not").is_some_and(|not| *not == Value::Bool(true) || *not == json!({}));
-    forbids_all || map.get("allOf").and_then(Value::as_array).is_some_and(|all| all.iter().any(is_impossible))
+/// True of `false` and `{"not": {}}`, which no value fits.
+pub(super) fn is_impossible(schema: &Value) -> bool {
+    let not = schema.get("not");
+    *schema == Value::Bool(false) || not.is_some_and(|not| *not == Value::Bool(true) || *not == json!({}))
 }
 
 fn is_null_schema(schema: &Value) -> bool {
