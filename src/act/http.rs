@@ -98,7 +98,7 @@ impl Client {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
             let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| bad())?;
             value.set_sensitive(true);
-            // The author's headers win over those filled from arguments.
+            // The author's headers win over those of the document.
             all.insert(name, value);
         }
         Ok(all)

@@ -113,7 +113,7 @@ pub(in crate::module) fn functions(
     let unsaid: Vec<String> = reader.unsaid.iter().map(|(what, count)| format!("{what} ({count})")).collect();
     if !unsaid.is_empty() {
         let message = format!("people do not say these parameters, so they are left out: {}", unsaid.join(", "));
-        let hint = "an endpoint's `headers` and `secrets` set what its service needs";
+        let hint = "an endpoint's `headers` and `secrets` set the headers that its service needs";
         reader.findings.push(Diagnostic::warning("unsaid-parameters", file, paths_at, message).hint(hint));
     }
     functions
@@ -121,9 +121,9 @@ pub(in crate::module) fn functions(
 
 /// The names of query parameters that carry keys.
 fn keys(document: &Value) -> HashSet<String> {
-    let schemes = document.pointer("/components/securitySchemes").and_then(Value::as_object);
-    let in_query =
-        schemes.into_iter().flatten().filter(|(_, scheme)| scheme["type"] == "apiKey" && scheme["in"] == "query");
+    let places = ["/components/securitySchemes", "/securityDefinitions"];
+    let schemes = places.into_iter().filter_map(|place| document.pointer(place)?.as_object()).flatten();
+    let in_query = schemes.filter(|(_, scheme)| scheme["type"] == "apiKey" && scheme["in"] == "query");
     in_query.filter_map(|(_, scheme)| scheme["name"].as_str().map(str::to_owned)).collect()
 }
 
@@ -372,7 +372,8 @@ impl<'d> Reader<'d> {
             return None;
         };
         if matches!(in_place, "header" | "cookie") || (in_place == "query" && self.keys.contains(name)) {
-            self.leave_unsaid(in_place, name, parameter.get("schema").unwrap_or(&Value::Null));
+            let schema = parameter.get("schema").and_then(|schema| self.resolved(schema, &at.key("schema")));
+            self.leave_unsaid(in_place, name, schema.map_or(&Value::Null, |(schema, _)| schema));
             return None;
         }
         let mut schema = if let Some(schema) = parameter.get("schema") {
