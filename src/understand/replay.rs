@@ -99,8 +99,8 @@ impl Replays {
         self.keep(owner, extended(&keys[history.len()], &Said::Person(request.utterance.clone())), state);
     }
 
-    /// The question beside the calls that answered the request's utterance, if it is still open. There is no new
-    /// utterance.
+    /// The question beside the calls that answered the request's utterance, if it is still open: not one about a function in
+    /// `called`, which the client called in the meantime. There is no new utterance.
     ///
     /// # Errors
     /// As [`Understander::turn`].
@@ -110,13 +110,15 @@ impl Replays {
         understander: &Understander,
         snapshot: &Snapshot,
         request: &TurnRequest,
+        called: impl IntoIterator<Item = &str>,
     ) -> Result<Option<String>, TurnError> {
         let mut history = request.history.clone();
         if !is_blank(&request.utterance) {
             history.push(Said::Person(request.utterance.clone()));
         }
-        let Replayed { state, .. } = self.replayed(owner, understander, snapshot, request, &history).await?;
-        let asked = state.expects.is_some().then(|| state.lines.last()).flatten();
+        let Replayed { mut state, .. } = self.replayed(owner, understander, snapshot, request, &history).await?;
+        called.into_iter().for_each(|name| self::called(&mut state, name));
+        let asked = state.lines.iter().rfind(|line| line.who != Who::Called).filter(|_| state.expects.is_some());
         Ok(asked.filter(|line| line.who == Who::Assistant).map(|line| line.text.clone()))
     }
 

@@ -408,7 +408,8 @@ impl Job {
             return Ok(None);
         }
         let replays = &app.conversations.replays;
-        let pending = replays.pending(&self.repeat.owner, &app.understander, &self.snapshot, before).await;
+        let called = self.results.iter().filter_map(|result| result.function.as_deref());
+        let pending = replays.pending(&self.repeat.owner, &app.understander, &self.snapshot, before, called).await;
         pending.map_err(|error| ApiError::of_turn(&error, self.named_strategy))
     }
 

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use uptake::llm::{ChatReply, ToolCall, scripted::Scripted};
 
 use super::{SEATTLE, asking, by_tools, calls, complete, lights, read, tool, user, with};
-use crate::{support::Service, understand::local};
+use crate::{
+    support::{Service, embedder},
+    understand::local,
+};
 
 const KITCHEN: &str = "switch the lights in the kitchen off";
 
@@ -249,4 +252,27 @@ async fn a_tool_that_cannot_be_used_is_left_out_with_a_note() {
         let message = answer.json()["error"]["message"].to_string();
         assert!(message.contains("`host` is required"), "{refused}: {message}");
     }
+}
+
+/// Another model, or the client by itself, may have called what we would have asked about.
+#[tokio::test]
+async fn what_the_client_has_called_is_not_asked_about() {
+    let service = Service::shipping(&["banking"], embedder());
+    let asked = |calls: Value| {
+        let messages = [
+            json!({"role": "user", "content": "send 50 dollars to mum"}),
+            json!({"role": "assistant", "content": null, "tool_calls": calls}),
+            json!({"role": "tool", "tool_call_id": "c1", "content": "done, number 77"}),
+        ];
+        json!({"model": "banking", "messages": messages})
+    };
+    let call = |name: &str| json!([{"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}}]);
+    let told = read(&complete(&service, &asked(call("transfer_money"))).await);
+    assert_eq!(told["choices"][0]["message"]["content"], "done, number 77", "{told}");
+    let other = read(&complete(&service, &asked(call("get_balance"))).await);
+    let words = other["choices"][0]["message"]["content"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        words.starts_with("done, number 77\n") && words.ends_with('?'),
+        "the transfer is still asked about: {words}"
+    );
 }
