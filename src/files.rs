@@ -36,11 +36,11 @@ pub(crate) fn replace(path: &Path, access: Access, write: impl FnOnce(&mut File)
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     let mut file = options.open(&draft.0)?;
-    write(&mut file)?;
-    file.sync_all()?;
     if let Access::As(permissions) = access {
         file.set_permissions(permissions)?;
     }
+    write(&mut file)?;
+    file.sync_all()?;
     fs::rename(&draft.0, path)
 }
 
