@@ -112,6 +112,15 @@ pub enum ViolationKind {
     Ambiguous,
 }
 
+/// The member of a result at a path such as `orders.0.id`.
+#[must_use]
+pub fn member<'v>(result: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.').try_fold(result, |value, key| match value {
+        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        other => other.get(key),
+    })
+}
+
 /// A value of a slot, and its source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,5 +1,7 @@
 //! Applies the acts of a turn to a conversation. Pure.
 
+use serde_json::Value;
+
 use super::{
     merge::{Said, merged},
     next::completed,
@@ -7,11 +9,9 @@ use super::{
     policy::{Verdict, verdict_on},
     state::{Carried, Confirmation, End, Expects, Form, Origin, State},
 };
-use serde_json::Value;
-
 use crate::{
     call::{SlotValue, Source, Validator},
-    module::{FunctionId, Module, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
+    module::{FunctionId, Module, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, schema::validator},
 };
 
 /// One thing that an utterance does.
@@ -304,7 +304,8 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried]
         (slot.required || is_shared) && !slot.path.is_repeated() && is_empty(slot)
     });
     let take = |slot: SlotId| {
-        let mut same = known.iter().rev().filter(|one| holds_the_same(module, (id, slot), one));
+        let fits = |one: &Carried| fitting(function.slot(slot), &one.filled.value).is_some();
+        let mut same = known.iter().rev().filter(|one| holds_the_same(module, (id, slot), one) && fits(one));
         let latest = same.next()?;
         let pointer = function.slot(slot).path.pointer();
         // A value that was used in a call is right, even if another form with it was cancelled.
@@ -318,29 +319,21 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried]
     open.filter_map(take).collect()
 }
 
-/// The value in the slot's type. Services tell numbers as texts, and the other way round.
+/// The value in the slot's type, if the slot's schema takes it. Services tell numbers as texts, and the other way round.
 fn fitting(slot: &Slot, value: &Value) -> Option<Value> {
     let value = match (slot.kind, value) {
         (SlotKind::String, Value::Number(number)) => Value::from(number.to_string()),
         (SlotKind::Integer | SlotKind::Number, Value::String(text)) => serde_json::from_str(text).ok()?,
         _ => value.clone(),
     };
-    let fits = match slot.kind {
-        SlotKind::String => value.is_string(),
-        SlotKind::Integer => value.is_i64() || value.is_u64(),
-        SlotKind::Number => value.is_number(),
-        SlotKind::Boolean => value.is_boolean(),
-        SlotKind::Any => true,
-    };
-    (fits && (slot.choices.is_empty() || slot.choices.contains(&value))).then_some(value)
+    validator(&slot.schema).is_ok_and(|schema| schema.is_valid(&value)).then_some(value)
 }
 
 fn holds_the_same(module: &Module, (id, slot): (FunctionId, SlotId), carried: &Carried) -> bool {
     if let Some(shared) = &carried.shared {
-        let (function, slot) = (module.function(id), module.function(id).slot(slot));
-        let own = module.settings.slot(&function.name, &slot.path.to_string());
-        return own.is_some_and(|own| own.shared.as_ref() == Some(shared))
-            && fitting(slot, &carried.filled.value).is_some();
+        let function = module.function(id);
+        let own = module.settings.slot(&function.name, &function.slot(slot).path.to_string());
+        return carried.function != function.name && own.is_some_and(|own| own.shared.as_ref() == Some(shared));
     }
     let Some(other) = module.function_named(&carried.function).filter(|other| *other != id) else { return false };
     let slot = module.function(id).slot(slot);

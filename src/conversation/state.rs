@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::{
     call::{Completed, SlotValue, Source, Validator, ViolationKind},
     module::{FunctionId, Module, ModuleName, SlotPath},
+    text::is_blank,
 };
 
 /// The version of this format. A state of another version is refused, never misread.
@@ -20,6 +21,8 @@ pub const FORMAT: u32 = 1;
 const REMEMBERED_LINES: usize = 24;
 const REMEMBERED_ENDS: usize = 16;
 const REMEMBERED_VALUES: usize = 64;
+/// Longest text of a result that fills a slot, in bytes: a name, a number, an address; not a document.
+const LONGEST_SHARED: usize = 500;
 
 /// A conversation between two turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -341,7 +344,7 @@ impl State {
         self.forms.is_empty() && self.expects.is_none()
     }
 
-    /// The functions that others than this service called since the person last spoke.
+    /// The functions that were called since the person last spoke, as the messages name them.
     pub fn called_since(&self) -> impl Iterator<Item = &str> {
         let lines = self.lines.iter().rev().take_while(|line| line.who != Who::Person);
         lines.filter(|line| line.who == Who::Called).filter_map(|line| line.text.split('(').next())
@@ -357,9 +360,12 @@ impl State {
     pub fn learn(&mut self, module: &Module, function: &str, result: &Value) {
         let Some(own) = module.settings.functions.get(function) else { return };
         for (member, shared) in &own.shares {
-            let found = member.split('.').try_fold(result, |value, key| value.get(key));
+            let found = crate::call::member(result, member);
             let Some(value @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) = found else { continue };
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if is_blank(&text) || text.len() > LONGEST_SHARED {
+                continue;
+            }
             let filled = SlotValue {
                 pointer: String::new(),
                 value: value.clone(),

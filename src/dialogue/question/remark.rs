@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    call::Call,
+    call::{Call, member},
     dialogue::{
         question::{
             LISTED, Voice,
@@ -272,10 +272,7 @@ impl Voice<'_> {
     /// The members of a result that its author selected.
     fn fields(&self, value: &Value, fields: &[String]) -> String {
         let facts = fields.iter().filter_map(|field| {
-            let found = field.split('.').try_fold(value, |value, key| match value {
-                Value::Array(items) => items.get(key.parse::<usize>().ok()?),
-                other => other.get(key),
-            });
+            let found = member(value, field);
             let name = field.rsplit('.').next().unwrap_or(field);
             let shown = self.line(found?, 1);
             (!shown.is_empty()).then(|| self.words.fact(&spoken(name), &shown))
