@@ -224,7 +224,7 @@ fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Tra
                         reader.dropped(
                             &place,
                             format!("`{}`", one_line(said)),
-                            "a button sends it, and nobody says it",
+                            "a button sends it, people do not say it",
                         );
                     } else {
                         labelled += 1;
