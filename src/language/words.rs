@@ -156,7 +156,7 @@ pub struct Names {
     pub left_out_in_descriptions: Vec<String>,
     /// Words in a flag's name that do not name its subject: "with".
     pub flags: Vec<String>,
-    /// Words that say nothing without their context: nobody asks for "the to".
+    /// Words that say nothing without their context: people do not ask for "the to".
     pub bare: Vec<String>,
     /// Beginnings of words in functions that make things go away.
     pub going_beginnings: Vec<String>,

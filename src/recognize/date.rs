@@ -348,7 +348,7 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
             let is_clock = scan.joins(end, ":")
                 || scan.has(end, Sense::OClock)
                 || scan.pick(end, |s| matches!(s, Sense::Meridiem(_)).then_some(())).is_some();
-            // Nobody says "I may 3", but "march 2 miles" is possible.
+            // People do not say "I may 3", but "march 2 miles" is possible.
             let counts = weak && scan.pick(end, |s| matches!(s, Sense::Unit(_)).then_some(())).is_some();
             let is_verb = weak && is_modal(scan, token);
             if !(is_clock || counts || is_verb) {
