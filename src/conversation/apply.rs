@@ -304,16 +304,15 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried]
         (slot.required || is_shared) && !slot.path.is_repeated() && is_empty(slot)
     });
     let take = |slot: SlotId| {
-        let fits = |one: &Carried| fitting(function.slot(slot), &one.filled.value).is_some();
-        let mut same = known.iter().rev().filter(|one| holds_the_same(module, (id, slot), one) && fits(one));
-        let latest = same.next()?;
+        let same = known.iter().rev().filter(|one| holds_the_same(module, (id, slot), one));
+        let mut fitting = same.filter_map(|one| Some((*one, fitting(function.slot(slot), &one.filled.value)?)));
+        let (latest, value) = fitting.next()?;
         let pointer = function.slot(slot).path.pointer();
         // A value that was used in a call is right, even if another form with it was cancelled.
         let is_withdrawn = |one: &Carried| one.filled.from == Source::Withdrawn;
         let is_agreed = |one: &Carried| !is_withdrawn(one) && one.filled.value == latest.filled.value;
-        let is_doubtful = is_withdrawn(latest) && !same.any(|one| is_agreed(one));
+        let is_doubtful = is_withdrawn(latest) && !fitting.any(|(one, _)| is_agreed(one));
         let from = if is_doubtful { Source::Withdrawn } else { Source::Carried };
-        let value = fitting(function.slot(slot), &latest.filled.value)?;
         Some(SlotValue { pointer, value, from, turn, span: None, ..latest.filled.clone() })
     };
     open.filter_map(take).collect()

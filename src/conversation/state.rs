@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    call::{Completed, SlotValue, Source, Validator, ViolationKind},
+    call::{self, Completed, SlotValue, Source, Validator, ViolationKind},
     module::{FunctionId, Module, ModuleName, SlotPath},
     text::is_blank,
 };
@@ -360,7 +360,7 @@ impl State {
     pub fn learn(&mut self, module: &Module, function: &str, result: &Value) {
         let Some(own) = module.settings.functions.get(function) else { return };
         for (member, shared) in &own.shares {
-            let found = crate::call::member(result, member);
+            let found = call::member(result, member);
             let Some(value @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) = found else { continue };
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             if is_blank(&text) || text.len() > LONGEST_SHARED {

@@ -107,12 +107,13 @@ fn luis(document: &Value, root: &Place, reader: &mut Reader) -> Parts {
         json!({"text": item["text"], "intent": item["intent"], "entities": labels.collect::<Vec<_>>()})
     });
     let is_there = |list: Option<&Value>| list.and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    const FEATURES: &str = "features of its model mean nothing to another";
     for (key, why) in [
         ("patterns", "sentences with optional and nested parts are not read"),
         ("bing_entities", "which of them a label means is not written"),
-        ("phraselists", "features of its model mean nothing to another"),
-        ("model_features", "features of its model mean nothing to another"),
-        ("regex_features", "features of its model mean nothing to another"),
+        ("phraselists", FEATURES),
+        ("model_features", FEATURES),
+        ("regex_features", FEATURES),
     ] {
         if is_there(document.get(key)) {
             reader.dropped(&root.key(key), key, why);

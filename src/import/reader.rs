@@ -49,6 +49,11 @@ impl Reader {
         self.files.contains_key(path)
     }
 
+    /// True if the file has these characters somewhere.
+    pub(super) fn contains(&self, path: &str, text: &str) -> bool {
+        self.files.get(path).is_some_and(|bytes| String::from_utf8_lossy(bytes).contains(text))
+    }
+
     /// A file's text without a byte order mark; a fault if it is not UTF-8.
     pub(super) fn text(&mut self, path: &str) -> Option<String> {
         let bytes = self.files.get(path)?;

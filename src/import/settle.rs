@@ -254,6 +254,14 @@ fn examples(function: &mut Function, reader: &mut Reader) {
     function.examples = kept;
 }
 
+/// Adds a text, to the one before if there is one.
+fn push_text(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        Some(Part::Text(before)) => before.push_str(text),
+        _ => parts.push(Part::Text(text.to_owned())),
+    }
+}
+
 /// Joins neighbouring texts, normalises white space, and separates `<`. True if there was one.
 fn tidy(parts: &mut Vec<Part>) -> bool {
     let mut had_mark = false;
@@ -262,24 +270,18 @@ fn tidy(parts: &mut Vec<Part>) -> bool {
         match part {
             Part::Text(text) => {
                 had_mark |= text.contains('<') && text.contains('>');
-                match tidied.last_mut() {
-                    Some(Part::Text(before)) => before.push_str(&text),
-                    _ => tidied.push(Part::Text(text)),
-                }
+                push_text(&mut tidied, &text);
             }
             Part::Slot { slot, text, value } => {
                 // White space at the ends of the words belongs to the text around them.
                 let words = text.as_deref().unwrap_or_default();
                 if words.starts_with(char::is_whitespace) {
-                    match tidied.last_mut() {
-                        Some(Part::Text(before)) => before.push(' '),
-                        _ => tidied.push(Part::Text(" ".to_owned())),
-                    }
+                    push_text(&mut tidied, " ");
                 }
                 let said = Some(words.trim()).filter(|said| !said.is_empty()).map(str::to_owned);
                 tidied.push(Part::Slot { slot, text: said, value });
                 if words.ends_with(char::is_whitespace) {
-                    tidied.push(Part::Text(" ".to_owned()));
+                    push_text(&mut tidied, " ");
                 }
             }
         }

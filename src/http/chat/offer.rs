@@ -109,7 +109,8 @@ async fn with_foreign(
     let foreign: Vec<Value> =
         foreign.into_iter().filter(|function| module.function_named(name_of(function)).is_none()).collect();
     let names = |functions: &[Value]| functions.iter().map(|function| name_of(function).to_owned()).collect::<Vec<_>>();
-    let (theirs, last) = ([names(&own), names(&foreign)].concat(), names(&foreign));
+    let last = names(&foreign);
+    let theirs = [names(&own), last.clone()].concat();
     let all: Vec<Value> = own.into_iter().chain(others).chain(foreign).collect();
     let Usable { snapshot, functions, notes } = usable(at, name, &all, (Some(&known), None), task).await?;
     let is_first = |place: &usize| !last.iter().any(|name| name == name_of(&functions[*place]));

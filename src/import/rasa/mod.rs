@@ -77,8 +77,9 @@ pub(super) fn read(reader: &mut Reader) -> Project {
             markdown::read(&text, &path, &mut training, reader);
         }
     }
+    // Other JSON files of a project are not Rasa's, so none is parsed.
     for path in reader.paths(|path| path.ends_with(".json")) {
-        if reader.document(&path).is_some_and(|document| document.get("rasa_nlu_data").is_some()) {
+        if reader.contains(&path, "\"rasa_nlu_data\"") {
             let hint = "convert it with `rasa data convert nlu -f yaml`";
             reader.fault(&Place::new(&path, ""), "unknown-format", "training data of an early Rasa, in JSON", hint);
         }
@@ -101,7 +102,7 @@ fn is_test(path: &str) -> bool {
 }
 
 fn training_data(document: &Value, root: &Place, training: &mut Training, reader: &mut Reader) {
-    let at = root.key("nlu");
+    let (at, is_test) = (root.key("nlu"), is_test(&root.file));
     for (index, item) in reader.list(document, "nlu", root).iter().enumerate() {
         let place = at.index(index);
         let kind = ["intent", "synonym", "lookup", "regex"].into_iter().find(|kind| item.get(*kind).is_some());
@@ -113,19 +114,19 @@ fn training_data(document: &Value, root: &Place, training: &mut Training, reader
         let name = name.to_owned();
         let lines = lines(item, &place, reader);
         match kind {
-            "intent" if is_test(&root.file) => {
-                for (line, at) in lines {
-                    annotate(&line, &at, reader, |annotated| training.tests.push((name.clone(), annotated)));
-                }
-            }
             "intent" => {
                 for (line, at) in lines {
-                    annotate(&line, &at, reader, |annotated| training.intent(&name, &place).push(annotated));
+                    annotate(&line, &at, reader, |annotated| match is_test {
+                        true => training.tests.push((name.clone(), annotated)),
+                        false => training.intent(&name, &place).push(annotated),
+                    });
                 }
-                training.intent(&name, &place);
+                if !is_test {
+                    training.intent(&name, &place);
+                }
             }
             // Only sentences are tested.
-            _ if is_test(&root.file) => {}
+            _ if is_test => {}
             "synonym" => training.synonyms.push((name, texts(lines), place)),
             "lookup" => training.lookups.push((name, texts(lines), place)),
             _ => training.patterns.push((name, texts(lines), place)),
