@@ -139,7 +139,7 @@ impl Service {
         for module in modules {
             copy(&from.join(module), &root.join(module));
         }
-        let (index, history) = (directory.path().join("index"), directory.path().join("history"));
+        let (index, history) = (index_for(&embedder, directory.path()), directory.path().join("history"));
         let (options, turns) = patient(options, turns);
         let places = ModulesOptions {
             root,
@@ -255,10 +255,20 @@ pub(crate) fn golden_block(path: &str, name: &str, actual: &str) {
 
 /// A module of `root`, compiled with this embedder; its vectors are not kept.
 pub(crate) async fn snapshot(root: PathBuf, module: &str, embedder: SharedEmbedder) -> Arc<Snapshot> {
-    let index = tempfile::tempdir().expect("a directory for the index");
-    let options = ModulesOptions { root, index: index.path().to_owned(), ..ModulesOptions::default() };
+    let directory = tempfile::tempdir().expect("a directory for the index");
+    let index = index_for(&embedder, directory.path());
+    let options = ModulesOptions { root, index, ..ModulesOptions::default() };
     let snapshots = Snapshots::new(options, RetrieveOptions::default(), embedder);
     snapshots.fresh(&ModuleName::new(module).expect("a name")).await.expect("the module loads")
+}
+
+/// Where vectors are kept. The model takes most of the time of the tests that need it, so they share what it made, as
+/// starts of the service do; with an embedder that takes no time, each has its own place in `directory`.
+fn index_for(embedder: &SharedEmbedder, directory: &Path) -> PathBuf {
+    match embedder.reader() {
+        Some(_) => Path::new(env!("CARGO_TARGET_TMPDIR")).join("index").join(embedder.identity()),
+        None => directory.join("index"),
+    }
 }
 
 /// Conversations kept in memory.
