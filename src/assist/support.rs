@@ -8,6 +8,7 @@ use crate::{
         bars::bars,
         calibration, local,
         outcome::{Frame, Outcome},
+        scope::is_meant_by_score,
         vocabulary::own_words,
     },
     module::FunctionId,
@@ -77,7 +78,7 @@ fn has_word(brief: &Brief<'_>, frame: &Frame) -> bool {
     let knowledge = brief.knowledge;
     let parts = std::iter::once(&brief.analysis.whole).chain(brief.parts());
     let found = parts.flat_map(|part| &part.candidates).filter(|candidate| candidate.function == function);
-    let is_found = || found.map(|one| one.score).fold(0.0, f32::max) - knowledge.usual_score >= bars().above_usual;
+    let is_found = || is_meant_by_score(knowledge, found.map(|one| one.score).fold(0.0, f32::max));
     // Digits and punctuation alone resemble every function that takes such a value.
     let is_worded = brief.utterance().text().chars().any(char::is_alphabetic);
     if said(&frame.slots) > 0 || is_worded && is_found() {

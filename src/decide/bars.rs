@@ -65,9 +65,6 @@ pub(crate) struct Bars {
     /// A clause that scores a function of its own this much higher than the one that the whole utterance means may be a
     /// separate request that was missed.
     pub(crate) doubtful: f32,
-    /// How far a clause's best score must lie above the usual score of sentences outside the module's business, for the
-    /// clause to mean something by itself.
-    pub(crate) above_usual: f32,
     /// The reader does not propose spans with lower log-odds than this.
     pub(crate) proposed: f32,
     /// How many matching words before a value lead to its slot and to no other, where they rule the others out.

@@ -1,7 +1,7 @@
 //! How likely it is that anything is meant, and which function, before its slots are read.
 
 use crate::{
-    decide::{bars::bars, features::measure, model::DecisionModel, situation::Situation},
+    decide::{bars::bars, features::measure, knowledge::Knowledge, model::DecisionModel, situation::Situation},
     module::FunctionId,
     retrieve::Candidate,
 };
@@ -21,6 +21,11 @@ pub(crate) fn scope_by_score(situation: &Situation<'_>) -> f32 {
 /// The same by any score.
 fn scope_of_score(situation: &Situation<'_>, score: f32) -> f32 {
     DecisionModel::bundled().scope_by_score(score - situation.knowledge.usual_score)
+}
+
+/// True if what scores so much, a clause or a candidate, means something by itself, as far as its score tells.
+pub(crate) fn is_meant_by_score(knowledge: &Knowledge, score: f32) -> bool {
+    DecisionModel::bundled().scope_by_score(score - knowledge.usual_score) >= bars().in_scope_beside
 }
 
 impl Situation<'_> {

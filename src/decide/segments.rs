@@ -9,6 +9,7 @@ use crate::{
         clauses::Strength,
         local,
         outcome::{Frame, Outcome},
+        scope::is_meant_by_score,
         situation::{Requests, Situation},
     },
     module::{Builtin, FunctionId, RecognizerKind},
@@ -99,7 +100,7 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
 
 /// A part is in scope by itself, judged by its best score only: the model was fitted on whole utterances.
 fn means_something(whole: &Situation<'_>, part: &Part) -> bool {
-    best(part) - whole.knowledge.usual_score >= bars().above_usual
+    is_meant_by_score(whole.knowledge, best(part))
 }
 
 fn best(part: &Part) -> f32 {
