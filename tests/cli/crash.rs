@@ -43,18 +43,12 @@ const TASKS: [(&str, &str); 15] = [
     ("check_balance", "check how much money is in the account"),
     ("see_dentist", "make an appointment with the dentist"),
 ];
-const BEFORE: [&str; 10] =
-    ["please", "could you", "can you", "I want you to", "it is time to", "hey,", "quickly", "now", "first", "then"];
-const AFTER: [&str; 10] = [
+const BEFORE: [&str; 5] = ["please", "could you", "I want you to", "it is time to", "hey,"];
+const AFTER: [&str; 5] = [
     "for <person>",
     "as <person> asked",
     "because <person> is waiting",
-    "before <person> comes home",
     "instead of <person>",
-    "together with <person>",
-    "and tell <person> about it",
-    "so that <person> need not do it",
-    "when <person> has left",
     "like last week, for <person>",
 ];
 
