@@ -244,7 +244,7 @@ def main():
     parser.add_argument("--work", type=Path, default=reader.ROOT / "target" / "slots")
     parser.add_argument("--variants", type=int, default=3)
     parser.add_argument("--without", nargs="*", default=[], help="evidence to leave out: figures only, no file")
-    parser.add_argument("--keep", nargs="*", default=[], choices=("found", "free", "said", "rules"), help="parts to keep")
+    parser.add_argument("--keep", nargs="*", default=[], choices=("found", "free", "said", "rules", "unread"), help="parts to keep")
     parser.add_argument("--out", type=Path, default=reader.ROOT / "models" / "reader" / "slots.json")
     arguments = parser.parse_args()
     is_unread = lambda name: name.startswith(tuple(f"{language}_" for language in UNREAD))
@@ -255,11 +255,12 @@ def main():
     read, rules = fit_part(arguments.binary, [], are_read, arguments.without)
     if arguments.without:
         return
-    unread, _ = fit_part(arguments.binary, ["--unread"], folders)
+    known = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.keep else {}
+    keeps_unread = "unread" in arguments.keep
+    unread = known["unread"] if keeps_unread else fit_part(arguments.binary, ["--unread"], folders)[0]
     command = " ".join([COMMAND, *(["--keep", *arguments.keep] if arguments.keep else [])])
     made = {"command": command, "read": read, "unread": unread, "rules": rules}
-    known = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.keep else {}
-    for part in arguments.keep:
+    for part in set(arguments.keep) - {"unread"}:
         kept = [(made, known)] if part == "rules" else [(made[judge], known[judge]) for judge in ("read", "unread")]
         for own, before in kept:
             own[part] = before[part]
