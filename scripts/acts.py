@@ -5,8 +5,9 @@ beside an open form.
     venv/bin/python scripts/acts.py                   # from all modules of models/reader/data
     venv/bin/python scripts/acts.py --only turns      # one of the two
     venv/bin/python scripts/acts.py --folds DIR       # also one folder for each held-out part of the modules
+    venv/bin/python scripts/acts.py --folds DIR --folds-only
 
-Multinomial logistic regression; n-grams of words are hashed into places. With --folds, the same as above, and each folder has
+Multinomial logistic regression; n-grams of words are hashed into places. With --folds, each folder has
 the reader with acts that were fitted without a sixth of the modules, and a file `modules` that names these. So models that are
 fitted on top of the acts (scripts/decision) see acts as good as on a new module.
 """
@@ -137,6 +138,7 @@ def main():
     parser.add_argument("--encoder", type=Path, default=reader.ROOT / "models" / "uptake-encoder")
     parser.add_argument("--reader", type=Path, default=reader.ROOT / "models" / "reader")
     parser.add_argument("--folds", type=Path)
+    parser.add_argument("--folds-only", action="store_true", help="keep the files of --reader")
     parser.add_argument("--only", choices=["acts", "turns"], help="keep the other file as it is")
     parser.add_argument("--processes", type=int, help="[one for each core]")
     arguments = parser.parse_args()
@@ -167,7 +169,8 @@ def main():
         for part, left_out in enumerate(parts):
             kept = np.array([name not in left_out for name, *_ in rows])
             jobs.append((arguments.folds / str(part) / file, vectors[kept], shares[kept], wanted[kept], names, strength))
-        jobs.append((arguments.reader / file, vectors, shares, wanted, names, strength))
+        if not arguments.folds_only:
+            jobs.append((arguments.reader / file, vectors, shares, wanted, names, strength))
     fitted = Parallel(arguments.processes or -1)(delayed(fit)(*job) for _, *job in jobs)
     for (path, *_), acts in zip(jobs, fitted):
         write(acts, path)

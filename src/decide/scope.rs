@@ -9,23 +9,24 @@ use crate::{
 /// The probability that a candidate is meant while something was asked, by its score alone: the rest of the decision
 /// model was fitted on utterances that stand alone.
 pub(crate) fn by_score(situation: &Situation<'_>, candidate: &Candidate) -> f32 {
-    let scope = scope_of_score(situation, candidate.score);
+    let scope = scope_of_score(situation.knowledge, candidate.score);
     if scope < bars().in_scope_beside { 0.0 } else { scope * candidate.share }
 }
 
 /// The probability that anything is meant while something was asked, by the best score.
 pub(crate) fn scope_by_score(situation: &Situation<'_>) -> f32 {
-    scope_of_score(situation, situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max))
+    let best = situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max);
+    scope_of_score(situation.knowledge, best)
 }
 
 /// The same by any score.
-fn scope_of_score(situation: &Situation<'_>, score: f32) -> f32 {
-    DecisionModel::bundled().scope_by_score(score - situation.knowledge.usual_score)
+fn scope_of_score(knowledge: &Knowledge, score: f32) -> f32 {
+    DecisionModel::bundled().scope_by_score(score - knowledge.usual_score)
 }
 
 /// True if what scores so much, a clause or a candidate, means something by itself, as far as its score tells.
 pub(crate) fn is_meant_by_score(knowledge: &Knowledge, score: f32) -> bool {
-    DecisionModel::bundled().scope_by_score(score - knowledge.usual_score) >= bars().in_scope_beside
+    scope_of_score(knowledge, score) >= bars().in_scope_beside
 }
 
 impl Situation<'_> {

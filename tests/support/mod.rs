@@ -10,7 +10,7 @@ use std::{
     fs,
     net::Ipv4Addr,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use axum::{
@@ -253,7 +253,7 @@ pub(crate) fn golden_block(path: &str, name: &str, actual: &str) {
     golden(path, &format!("{before}{open}{actual}{close}{after}"));
 }
 
-/// A module of `root`, compiled with this embedder; its vectors are not kept.
+/// A module of `root`, compiled with this embedder.
 pub(crate) async fn snapshot(root: PathBuf, module: &str, embedder: SharedEmbedder) -> Arc<Snapshot> {
     let directory = tempfile::tempdir().expect("a directory for the index");
     let index = index_for(&embedder, directory.path());
@@ -265,10 +265,13 @@ pub(crate) async fn snapshot(root: PathBuf, module: &str, embedder: SharedEmbedd
 /// Where vectors are kept. The model takes most of the time of the tests that need it, so they share what it made, as
 /// starts of the service do; with an embedder that takes no time, each has its own place in `directory`.
 fn index_for(embedder: &SharedEmbedder, directory: &Path) -> PathBuf {
-    match embedder.reader() {
-        Some(_) => Path::new(env!("CARGO_TARGET_TMPDIR")).join("index").join(embedder.identity()),
-        None => directory.join("index"),
-    }
+    // Empty at first: what an earlier build learned from the same texts must not stand in for what this one learns.
+    static SHARED: LazyLock<PathBuf> = LazyLock::new(|| {
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("index");
+        let _ = fs::remove_dir_all(&place);
+        place
+    });
+    if embedder.reader().is_some() { SHARED.clone() } else { directory.join("index") }
 }
 
 /// Conversations kept in memory.

@@ -5,8 +5,9 @@
 //! two have the same name, the first of path, query, body keeps it, and the others are called `<place>_<name>` (`body_id`),
 //! with `_2` and so on where even that is taken. A body that is not an object with properties is one argument, `body`. A
 //! body's required properties are required unless the document says `required: false`: leaving that out is far more often
-//! an oversight than a wish for an empty body. Properties that are `readOnly` belong to answers and are left out. People do not say headers, cookies and keys: these are left out with one
-//! warning, and a header to which the document gives a value is sent with it.
+//! an oversight than a wish for an empty body. Properties that are `readOnly` belong to answers and are left out. People
+//! do not say headers, cookies and keys: these are left out with one warning, and a header to which the document gives a
+//! value is sent with it.
 //!
 //! **Names.** The `operationId`; without one the method and the path, `get_pets_by_pet_id` for `GET /pets/{petId}`,
 //! so that the name does not depend on what else the document has.
