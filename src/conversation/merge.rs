@@ -86,7 +86,12 @@ impl Said {
     /// Whether it says anything of the form's values.
     #[must_use]
     pub fn brings_something(&self) -> bool {
-        !(self.values.is_empty() && self.invalid.is_empty() && self.excluded.is_empty() && self.removed.is_empty())
+        !self.values.is_empty() || !self.tells_values_alone()
+    }
+
+    /// Whether it excludes and removes nothing, and has no value that breaks a rule.
+    pub(crate) fn tells_values_alone(&self) -> bool {
+        self.invalid.is_empty() && self.excluded.is_empty() && self.removed.is_empty()
     }
 }
 

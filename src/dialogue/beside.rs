@@ -4,8 +4,11 @@
 use crate::{
     ablation,
     call::SlotValue,
+    conversation::Pending,
     decide::{
-        answered, asked, carrier,
+        answered, asked,
+        bars::bars,
+        carrier,
         expected::Expected,
         features::{BesideInput, Features, flag, logarithm, measure},
         local,
@@ -17,7 +20,7 @@ use crate::{
         vocabulary::own_words,
     },
     dialogue::{form_reading::FormReading, open_form::OpenForm},
-    module::FunctionId,
+    module::{FunctionEffect, FunctionId},
     probability::{EVEN, MOST_ODDS, log_odds},
     recognize::reply::{self, YesNo},
     text::{Span, fold},
@@ -30,10 +33,12 @@ const FEW: usize = 3;
 #[derive(Default)]
 pub(crate) struct Elsewhere {
     pub frames: Vec<Frame>,
+    /// By itself it would mean nothing, or be an action that is put to the person.
+    pub is_doubtful: bool,
     /// It matches a template of another function word for word.
     is_written: bool,
     /// Probability that any function is meant by itself, 0 to 1.
-    anything: f32,
+    pub anything: f32,
     /// The probability that the likeliest of the frames is meant, by all evidence, and by its score alone.
     meant: f32,
     score: f32,
@@ -53,6 +58,8 @@ pub struct Weighed {
     pub input: BesideInput,
     pub possible: Beside<bool>,
     pub odds: Beside<f32>,
+    /// It only asks whether these were the values of the call before.
+    pub(crate) asks_about_done: bool,
 }
 
 /// The effect of an utterance on an open form.
@@ -102,13 +109,23 @@ impl OpenForm<'_> {
     /// Weighs the effect of the utterance on the form; `read` is what it says about the form.
     pub(crate) fn weigh(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> Weighed {
         let input = self.evidence(free, read, elsewhere);
+        // "No, scale checkout to 3" tells nothing to a form that knows checkout.
+        let is_known = |value: &SlotValue| self.form.at(&value.pointer).is_some_and(|known| known.value == value.value);
+        // "That was BK2718, right?" asks about the call before.
+        let called = self.state.last_call.as_ref().filter(|call| call.function == self.function.name);
+        let is_done = |value: &SlotValue| {
+            called.is_some_and(|call| call.at(&value.pointer).is_some_and(|done| done.value == value.value)) //
+        };
+        let values = &read.said.values;
+        let asks_about_done = free.utterance().ends_as_question() && !values.is_empty() && values.iter().all(is_done);
+        let is_repeated = read.said.tells_values_alone() && (values.iter().all(is_known) || asks_about_done);
         let possible = Beside {
-            tells: read.said.brings_something(),
+            tells: read.said.brings_something() && !ablation::holds("beside.is_repeated", is_repeated),
             declines: !self.asked.is_empty(),
-            elsewhere: !elsewhere.frames.is_empty(),
+            elsewhere: !elsewhere.frames.is_empty() && !asks_about_done,
             nothing: true,
         };
-        Weighed { input, possible, odds: DecisionModel::bundled().beside(&input, possible) }
+        Weighed { input, possible, odds: DecisionModel::bundled().beside(&input, possible), asks_about_done }
     }
 
     fn evidence(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> BesideInput {
@@ -118,7 +135,6 @@ impl OpenForm<'_> {
         let account = measure::account(free, self.id, &covered);
         let reply = free.analysis.reply;
         let words = |value: &SlotValue| value.text.as_deref().map_or(0, |text| text.split_whitespace().count());
-        let asked = self.asked_slots();
         let odds = |probability: f32| log_odds(probability).clamp(-MOST_ODDS, MOST_ODDS);
         let act = free.speech_act();
         let turn = free.turn_act().unwrap_or_default();
@@ -162,7 +178,7 @@ impl OpenForm<'_> {
             anything: odds(elsewhere.anything),
             confirms: flag(self.corrects),
             optional: flag(self.is_optional()),
-            free: flag(asked.iter().any(|slot| self.function.slot(*slot).takes_any_words())),
+            free: flag(self.asks_for_any_words()),
             confirms_told: flag(self.corrects && read.said.brings_something()),
             recognized_turn_tells: recognized * turn.tells,
             recognized_turn_nothing: recognized * turn.nothing,
@@ -187,9 +203,15 @@ impl OpenForm<'_> {
         if decision.outcome.is_tie() {
             return Elsewhere { anything, is_written, ..Elsewhere::default() };
         }
-        // An utterance that is too weak to be a request by itself may still be one, if it has more words than values.
-        let likeliest = decision.alternatives.first().filter(|_| is_nothing).map(|one| one.frame.clone());
-        let likeliest = likeliest.filter(|frame| self.says_more(free, frame));
+        let acts = |frame: &Frame| self.module.function(frame.function).effect.effect == FunctionEffect::Acts;
+        let is_confirmed = matches!(decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
+        let is_doubtful = is_nothing || is_confirmed && decision.frames.iter().any(acts);
+        // An utterance that is too weak to be a request by itself may still be one, if it has more words than values, no
+        // value is in doubt, and the question cannot be answered in any words.
+        let is_weak = is_nothing && !self.asks_for_any_words();
+        let likeliest = decision.alternatives.first().filter(|_| is_weak).map(|one| one.frame.clone());
+        let doubts = |frame: &Frame| frame.slots.iter().any(|value| value.confidence < bars().doubtful_value);
+        let likeliest = likeliest.filter(|frame| !doubts(frame) && self.says_more(free, frame));
         let mut frames: Vec<Frame> = decision.frames.into_iter().chain(likeliest).collect();
         let is_several = frames.len() > 1;
         frames.retain(|frame| frame.function != self.id && (!is_several || self.is_unexplained(free, frame)));
@@ -206,6 +228,7 @@ impl OpenForm<'_> {
         let weighed = decision.alternatives.iter().find(|one| one.function == best.function);
         let known = weighed.map(|one| one.features).unwrap_or_default();
         Elsewhere {
+            is_doubtful,
             is_written,
             anything,
             meant: best.confidence,
@@ -216,6 +239,10 @@ impl OpenForm<'_> {
             known,
             frames,
         }
+    }
+
+    fn asks_for_any_words(&self) -> bool {
+        self.asked_slots().iter().any(|slot| self.function.slot(*slot).takes_any_words())
     }
 
     /// A recognizer found a value for it that is of a kind the form does not take.

@@ -29,6 +29,8 @@ const NOTHING: Certainty = Certainty::Even;
 struct Heard {
     reading: FormReading,
     others: Vec<Frame>,
+    /// What else is asked for is put to the person before it is called.
+    is_doubtful: bool,
     effect: Effect,
     /// The confidence of that and of the reading, 0 to 1.
     confidence: f32,
@@ -73,7 +75,8 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     if open.is_settled_by_acts() || settled.is_some() && !is_told || open.declines(free.analysis.reply) && !is_told {
         let effect = if is_told { Effect::Tells } else { Effect::Nothing };
         let silent = settled.or_else(|| (!open.asked.is_empty() && open.passes(free)).then(|| open.leave()));
-        return Heard { confidence: reading.confidence, reading, others: Vec::new(), effect, silent, weighed: None };
+        let (others, confidence) = (Vec::new(), reading.confidence);
+        return Heard { reading, others, is_doubtful: false, effect, confidence, silent, weighed: None };
     }
     let mut elsewhere = open.elsewhere(free);
     // Words that fit the form are about the form. Another request needs evidence of its own.
@@ -84,7 +87,8 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     let (mut effect, mut sure) = weighed.likeliest();
     // Free text is not an answer if it clearly asks for something else: a wrong value is worse than one more question.
     let is_plain = weighed.input.led == 0.0 && reading.said.values.iter().all(|value| value.recognizer.is_none());
-    let is_other = effect == Effect::Tells && is_plain && elsewhere.sure() >= bars().otherwise;
+    let is_request = elsewhere.anything >= free.thresholds.in_scope && elsewhere.sure() >= bars().otherwise;
+    let is_other = effect == Effect::Tells && is_plain && is_request;
     if ablation::holds("reply.clearly_elsewhere", is_other) {
         (effect, sure) = (Effect::Elsewhere, elsewhere.sure());
     }
@@ -96,6 +100,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     let changes = |value: &SlotValue| value.recognizer.is_some() && open.has_other(value);
     let is_change = is_told && reading.said.values.iter().all(changes);
     let is_change = open.asked.is_empty() && is_change && matches!(effect, Effect::Nothing | Effect::Declines);
+    let is_change = is_change && !weighed.asks_about_done;
     if ablation::holds("reply.change_tells", is_change) {
         effect = Effect::Tells;
     }
@@ -109,7 +114,8 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     }
     let silent = settled.or_else(|| (effect == Effect::Declines).then(|| open.leave()));
     let confidence = if effect == Effect::Tells { sure.min(reading.confidence) } else { sure };
-    Heard { reading, others: elsewhere.frames, effect, confidence, silent, weighed: Some(weighed) }
+    let Elsewhere { frames: others, is_doubtful, .. } = elsewhere;
+    Heard { reading, others, is_doubtful, effect, confidence, silent, weighed: Some(weighed) }
 }
 
 impl Heard {
@@ -120,7 +126,8 @@ impl Heard {
     }
 
     fn interpretation(self, dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interpretation {
-        let Self { reading: FormReading { mut said, confidence: read, .. }, others, effect, confidence, .. } = self;
+        let Self { reading, others, is_doubtful, effect, confidence, .. } = self;
+        let FormReading { mut said, confidence: read, .. } = reading;
         let mut notes: Vec<String> = self.weighed.iter().map(Weighed::note).collect();
         let beside = self.weighed;
         if effect == Effect::Elsewhere {
@@ -128,10 +135,9 @@ impl Heard {
             let is_answer = said.brings_something() && read >= ANSWERED.score() * CERTAIN.score();
             keep_apart(&mut said, &others, dialogue.situation.utterance().len());
             let own = (is_answer && said.brings_something()).then(|| inform(open, said));
-            let of = |frame: &Frame| Act::Inform {
-                function: frame.function,
-                said: said_by(frame, dialogue.state.turn, None),
-                another: false,
+            let of = |frame: &Frame| {
+                let said = said_by(frame, dialogue.state.turn, None);
+                Act::Inform { function: frame.function, said: Said { is_doubtful, ..said }, another: false }
             };
             let acts = own.into_iter().chain(others.iter().map(of)).collect();
             return Interpretation { notes, beside, ..Interpretation::of(acts, confidence) };
