@@ -12,6 +12,7 @@ use crate::{
     },
     language::{Language, facts::is_unspaced_language, negation::Role},
     module::{Function, FunctionEffect, FunctionId, SlotId},
+    probability::EVEN,
     recognize::reply,
     text::Span,
 };
@@ -69,7 +70,10 @@ fn is_own(situation: &Situation<'_>, id: Option<FunctionId>, word: Span) -> bool
 /// still empty. A town also keeps the code of its region: "Portland, ME".
 pub(super) fn add_led(situation: &Situation<'_>, id: FunctionId, asked: &[SlotId], fillings: &mut Vec<Filling>) {
     let function = situation.knowledge.module.function(id);
-    fillings.extend(ablation::found("described.led", led(situation, (id, function), asked, fillings)));
+    if let Some(led) = ablation::found("described.led", led(situation, (id, function), asked, fillings)) {
+        fillings.retain(|one| one.slot != led.slot);
+        fillings.push(led);
+    }
     for at in 0..fillings.len() {
         let whole = with_region(situation, fillings, at);
         fillings[at].span = ablation::made("described.with_region", fillings[at].span, whole);
@@ -84,7 +88,9 @@ fn led(
     fillings: &[Filling],
 ) -> Option<Filling> {
     let (utterance, code) = situation.said();
-    let is_filled = |slot: SlotId| fillings.iter().any(|one| one.slot == slot);
+    // What the reader doubts is free to be led to.
+    let doubts = |one: &Filling| one.anchor.is_none() && one.rule.is_none() && one.confidence < EVEN;
+    let is_filled = |slot: SlotId| fillings.iter().any(|one| one.slot == slot && !doubts(one));
     let is_text = |slot: SlotId| {
         let slot = function.slot(slot);
         slot.takes_any_words() && !slot.path.is_repeated()
@@ -100,7 +106,7 @@ fn led(
     let slot = open.next().filter(|_| open.next().is_none())?;
     let moments = situation.knowledge.validator.reader().moments_said(utterance);
     let is_free = |word: Span| {
-        fillings.iter().all(|one| !one.span.overlaps(word))
+        fillings.iter().all(|one| !one.span.overlaps(word) || doubts(one) && one.slot == slot)
             && moments.iter().all(|moment| !moment.overlaps(word))
             && !situation.mentions().iter().any(|one| one.is_likely() && one.span.overlaps(word))
             && !is_own(situation, Some(id), word)

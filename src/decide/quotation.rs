@@ -10,6 +10,7 @@ use crate::{
         vocabulary::words_of,
     },
     module::{Function, SlotId},
+    probability::EVEN,
     text::Span,
 };
 
@@ -41,7 +42,14 @@ pub(super) fn settle(
             marked.contains(utterance.trimmed(span, is_outside)) || is_cut
         };
         match touching[..] {
-            [at] if fillings[at].anchor.is_none() && is_of_it(fillings[at].span) => fillings[at].span = quotation,
+            [at] if fillings[at].anchor.is_none() && is_of_it(fillings[at].span) => {
+                let slot = fillings[at].slot;
+                fillings[at].span = quotation;
+                // The slot's name before it is surer than a reader that doubts.
+                if fillings[at].confidence < EVEN && is_named(situation, weighing.definition(), slot, quotation) {
+                    fillings[at] = Filling::by(Rule::Quoted, slot, quotation);
+                }
+            }
             [] if !is_settled => {
                 fillings.extend(ablation::found(
                     "quotation.unclaimed",
