@@ -23,6 +23,7 @@ use surface::{Shape, Surface};
 use std::collections::HashSet;
 
 use crate::{
+    ablation,
     decide::{
         asked,
         bars::bars,
@@ -35,7 +36,7 @@ use crate::{
         tagger::Tagged,
         templates::FramedUtterance,
     },
-    module::{Function, FunctionId, RecognizerKind, SlotId},
+    module::{Function, FunctionId, RecognizerKind, Slot, SlotId},
     probability::{MOST_ODDS, log_odds},
     recognize::Mention,
     text::Span,
@@ -84,6 +85,14 @@ fn keep_led(candidates: &mut Vec<Candidate>) {
     let outled: Vec<bool> = candidates.iter().map(|one| one.anchor.is_some() && is_outled(one)).collect();
     let mut outled = outled.into_iter();
     candidates.retain(|_| !outled.next().unwrap_or_default());
+}
+
+/// All that was said, if a recognizer reads it for the slot that was asked for, fills no other slot: "11" behind "On which
+/// day?" is no number of people.
+fn keep_answers(candidates: &mut Vec<Candidate>) {
+    let is_answer = |one: &&Candidate| one.anchor.is_some() && one.evidence.answers > 0.0;
+    let answers: Vec<Span> = candidates.iter().filter(is_answer).map(|one| one.span).collect();
+    candidates.retain(|one| one.evidence.asked > 0.0 || !answers.contains(&one.span));
 }
 
 /// True of a span that begins or ends inside a hyphenated word or the like: "Ann" of "Mary-Ann".
@@ -167,6 +176,7 @@ impl<'a> Weighing<'a> {
         let limits: Vec<Span> = self.anchors.iter().filter_map(limit).collect();
         let is_whole = |span: Span| {
             !is_cut(self.situation, span)
+                && !ablation::holds("candidates.code", self.is_code(span))
                 && !limits.iter().any(|limit| limit.overlaps(span))
                 && !runs_into(self.situation, span, &self.anchors)
                 && !self.frames.is_around(span)
@@ -186,7 +196,22 @@ impl<'a> Weighing<'a> {
         if self.scores.is_none() {
             keep_led(&mut candidates);
         }
+        ablation::pass("candidates.answers", &mut candidates, keep_answers);
         candidates
+    }
+
+    /// Most of it is a code that a pattern of the module reads, and no slot of the function takes: "BK2718, right" is no
+    /// city. What was asked for may be anything.
+    fn is_code(&self, span: Span) -> bool {
+        let module = &self.situation.knowledge.module;
+        let is_foreign = |mention: &&Mention| {
+            let takes = |slot: &Slot| slot.recognizers.contains(&mention.recognizer);
+            matches!(module.recognizer(mention.recognizer).kind, RecognizerKind::Pattern(_))
+                && !self.definition.slots.iter().any(takes)
+        };
+        let mentions = self.situation.mentions().iter().filter(is_foreign);
+        self.asked.is_empty()
+            && mentions.into_iter().any(|mention| span.contains(mention.span) && mention.span.len() * 2 > span.len())
     }
 
     /// Every candidate with its probability, and what found it.
