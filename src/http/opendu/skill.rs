@@ -190,6 +190,10 @@ fn nothing(module: &Module, said: &str, turn: &Turn) -> SkillElement {
         found.extend(evidence.map(|found| (candidate.function, found)));
     }
     found.sort_by(|a, b| b.1.score.total_cmp(&a.1.score));
+    // It decided only if nothing else is nearer.
+    if found.first().is_some_and(|(_, nearest)| !is_negative(nearest)) {
+        found.retain(|(_, found)| !is_negative(found));
+    }
     found.truncate(RETRIEVED);
     SkillElement {
         owner: None,
