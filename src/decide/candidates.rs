@@ -95,6 +95,12 @@ fn keep_answers(candidates: &mut Vec<Candidate>) {
     candidates.retain(|one| one.evidence.asked > 0.0 || !answers.contains(&one.span));
 }
 
+/// Most of the span is one of these codes, which are in order: "BK2718, right" is no city.
+fn is_code(codes: &[Span], span: Span) -> bool {
+    let inside = codes[codes.partition_point(|code| code.start < span.start)..].iter();
+    inside.take_while(|code| code.start < span.end).any(|code| span.contains(*code) && code.len() * 2 > span.len())
+}
+
 /// True of a span that begins or ends inside a hyphenated word or the like: "Ann" of "Mary-Ann".
 fn is_cut(situation: &Situation<'_>, span: Span) -> bool {
     let utterance = situation.utterance();
@@ -174,9 +180,10 @@ impl<'a> Weighing<'a> {
         let proposed = read.filter(|(slot, ..)| is_open(*slot)).chain(self.frames.proposed(is_open));
         let limit = |one: &Anchor| limits::of_slot(self.situation.said(), self.definition.slot(one.slot), one.span);
         let limits: Vec<Span> = self.anchors.iter().filter_map(limit).collect();
+        let codes = self.codes();
         let is_whole = |span: Span| {
             !is_cut(self.situation, span)
-                && !ablation::holds("candidates.code", self.is_code(span))
+                && !ablation::holds("candidates.code", is_code(&codes, span))
                 && !limits.iter().any(|limit| limit.overlaps(span))
                 && !runs_into(self.situation, span, &self.anchors)
                 && !self.frames.is_around(span)
@@ -200,18 +207,19 @@ impl<'a> Weighing<'a> {
         candidates
     }
 
-    /// Most of it is a code that a pattern of the module reads, and no slot of the function takes: "BK2718, right" is no
-    /// city. What was asked for may be anything.
-    fn is_code(&self, span: Span) -> bool {
+    /// The codes that patterns of the module read, and that no slot of the function takes, in the order of the
+    /// utterance. Of what was asked for, none: that may be anything.
+    fn codes(&self) -> Vec<Span> {
         let module = &self.situation.knowledge.module;
         let is_foreign = |mention: &&Mention| {
             let takes = |slot: &Slot| slot.recognizers.contains(&mention.recognizer);
             matches!(module.recognizer(mention.recognizer).kind, RecognizerKind::Pattern(_))
                 && !self.definition.slots.iter().any(takes)
         };
-        let mentions = self.situation.mentions().iter().filter(is_foreign);
-        self.asked.is_empty()
-            && mentions.into_iter().any(|mention| span.contains(mention.span) && mention.span.len() * 2 > span.len())
+        let mentions = self.situation.mentions().iter().filter(|_| self.asked.is_empty()).filter(is_foreign);
+        let mut codes: Vec<Span> = mentions.map(|mention| mention.span).collect();
+        codes.sort_unstable();
+        codes
     }
 
     /// Every candidate with its probability, and what found it.
