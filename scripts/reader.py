@@ -55,7 +55,7 @@ ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]"
 JOINED = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]]+"
 MARKS = r"[./\\\-@:+#&%=?~*]+"
 WORDS = regex.compile(rf"(?V1){ALONE}|{JOINED}(?:{MARKS}{JOINED})*|\P{{White_Space}}")
-# Modules in none of these lists are trained on, whether or not the shipped files have learned from them (models/reader/DATA.md).
+# Modules in none of these lists are trained on (models/reader/DATA.md).
 UNSEEN = DEVELOPMENT + LAST + JUDGE + ANSWERING + ASSISTANTS
 MARK = re.compile(r"\[([^\[\]]+)\]\(([^()]+)\)")
 

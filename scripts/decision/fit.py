@@ -42,11 +42,10 @@ SEEN = (0.5, 99.5)
 IN_SCOPE = 0.85
 # The same for a module that only describes its functions: mostly an agent's tools, which get mostly fitting requests.
 IN_SCOPE_OF_TOOLS = 0.9
-# The same for the question whether anything is meant, or a function: strangers' out-of-scope utterances
+# The same for the question whether anything is meant, or a function, of modules of either kind: strangers' out-of-scope utterances
 # are nearer to a module's business than those of the corpus, and with the shares above the odds were three times too high on each of
 # 25 modules by strangers.
 MEANT = 0.65
-MEANT_OF_TOOLS = 0.85
 # Weight of such a module in the ranking, compared with one with exemplars.
 OF_RANKING = 0.1
 # Weight of an opening without a value ("I'd like to send some money"): the corpus has as many as utterances of
@@ -55,6 +54,10 @@ OPENING = 0.4
 RIGHT = 0.5
 # The same where functions are only described: without exemplars, more is left to guess.
 RIGHT_OF_TOOLS = 0.3
+# Penalty of the ranking's weights. With little, two kinds of evidence that agree get weights of opposite signs, and an
+# utterance in which they differ (one word: "the card") is ranked by the difference. With this, every weight is positive,
+# for 0.4 points of functions ranked right on held-out modules.
+PENALTY_OF_RANKING = 300.0
 # How strongly weights follow the data there (the inverse of the penalty): tools differ more from each other than modules do.
 PENALTY_OF_TOOLS = 0.01
 
@@ -108,7 +111,7 @@ def balanced(labels, weight, right=RIGHT):
     return weight * np.where(labels > 0, right / share, (1 - right) / (1 - share))
 
 
-def fit_ranking(rows, penalty=1.0):
+def fit_ranking(rows, penalty=PENALTY_OF_RANKING):
     """A softmax over the candidates of each utterance, by Newton-like steps."""
     names = rows[0]["names"]["ranking"]
     groups = []
@@ -313,10 +316,10 @@ class Judge:
 
     def __init__(self, rows, penalty, is_described):
         names = rows[0]["names"]["features"]
-        values, labels, weight, _ = table(rows, meant, shares=(MEANT, MEANT_OF_TOOLS))
+        values, labels, weight, _ = table(rows, meant, shares=(MEANT, MEANT))
         values[:, is_of_slots(names)] = 0.0
         self.function = Logistic(values, labels, weight, names, penalty)
-        values, labels, weight, _ = table(rows, in_scope, only_best=True, shares=(MEANT, MEANT_OF_TOOLS))
+        values, labels, weight, _ = table(rows, in_scope, only_best=True, shares=(MEANT, MEANT))
         if is_described:
             # In a module without exemplars, an utterance that fills no slot may as well be a request.
             values[:, is_of_slots(names)] = 0.0

@@ -18,6 +18,7 @@ use crate::{
         settings::SlotSettings,
     },
     recognize::Recognizers,
+    text::tag,
 };
 
 #[derive(Debug, Args)]
@@ -159,11 +160,14 @@ fn obstacles(module: &Module, options: &ActionOptions) -> Result<Vec<Diagnostic>
     Ok(found.collect())
 }
 
-/// The bundled model only knows English.
+/// The languages that the bundled model was trained on.
+const TRAINED: [&str; 5] = ["en", "de", "es", "fr", "ja"];
+
 fn unspoken(module: &Module, kind: Kind) -> Option<Diagnostic> {
     let language = module.language();
-    let is_spoken = kind != Kind::Bundled || language.to_ascii_lowercase().starts_with("en");
-    (!is_spoken).then(|| Diagnostic {
+    let is_spoken = kind != Kind::Bundled || TRAINED.contains(&tag::language(language).as_str());
+    (!is_spoken).then(|| {
+        Diagnostic {
         severity: Severity::Warning,
         code: "unspoken-language",
         file: "module.toml".to_owned(),
@@ -171,11 +175,13 @@ fn unspoken(module: &Module, kind: Kind) -> Option<Diagnostic> {
         line: None,
         column: None,
         message: format!(
-            "the bundled embedding model does not speak `{language}`: only words that are alike will help"
+            "the bundled embedding model was not trained on `{language}`: measure with `uptake eval`"
         ),
         hint: Some(
-            "set `[embed] kind = \"fastembed\"` with a multilingual model in the server's configuration".to_owned(),
+            "give each function more exemplars, or set `[embed]` in the server's configuration to a model that knows it"
+                .to_owned(),
         ),
+    }
     })
 }
 

@@ -20,7 +20,6 @@ use crate::{
         situation::Situation,
         vocabulary::words_of,
     },
-    language::facts::is_unspaced_language,
     module::{FunctionEffect, FunctionId, SlotId},
     recognize::{acts::Courtesy, certainty::Certainty},
     text::Span,
@@ -143,9 +142,11 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
         return nothing(situation, 0.0, Vec::new());
     }
     let mut alternatives = alternatives(situation, written);
-    let Some(best) = alternatives.first() else { return nothing(situation, 0.0, alternatives) };
+    if alternatives.is_empty() {
+        return nothing(situation, 0.0, alternatives);
+    }
     let meant = meant(situation, &alternatives);
-    if written.is_none() && is_nothing(situation, best.0.function, meant) {
+    if written.is_none() && is_nothing(situation, meant) {
         return nothing(situation, meant, alternatives);
     }
     let tied: Vec<FunctionId> = tied(&alternatives).map(|(other, _)| other.function).collect();
@@ -311,17 +312,9 @@ fn meant(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]
     alternatives.iter().map(|(one, _)| one.meant).fold(anything, f32::max)
 }
 
-/// True if probably nothing is meant. `meant` is the probability that something is, and `best` the likeliest function.
-/// The score must agree in a language without spaces, which the bundled encoder does not know, and where hardly
-/// anything was learned.
-fn is_nothing(situation: &Situation<'_>, best: FunctionId, meant: f32) -> bool {
-    let is_said = || {
-        let own = situation.candidates().iter().find(|candidate| candidate.function == best);
-        own.is_some_and(|own| by_score(situation, own) > 0.0)
-    };
-    let is_foreign = is_unspaced_language(situation.knowledge.module.language()) || !is_shown(situation);
-    !situation.is_meant
-        && (meant < situation.thresholds.in_scope || ablation::holds("local.foreign_score", is_foreign && !is_said()))
+/// True if probably nothing is meant; `meant` is the probability that something is.
+fn is_nothing(situation: &Situation<'_>, meant: f32) -> bool {
+    !situation.is_meant && meant < situation.thresholds.in_scope
 }
 
 /// Nothing is meant, or it is not said what. `meant` is the probability that something is.

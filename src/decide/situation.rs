@@ -170,7 +170,7 @@ impl<'a> Situation<'a> {
     }
 
     /// How well each run of words fills each slot of a function; `asked` are the slots that were just asked for. `None`
-    /// without a reader, and in a language without spaces, which the bundled encoder does not know.
+    /// without a reader, and in a language without spaces, for which slots were fitted without it.
     pub(crate) fn span_scores(&self, function: FunctionId, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
         if is_unspaced_language(self.knowledge.module.language()) {
             return None;

@@ -347,6 +347,20 @@ mod modules {
     }
 
     #[test]
+    fn check_tells_of_a_language_that_the_model_was_not_trained_on() {
+        let shell = Shell::new();
+        let module = shell.directory.path().join("lampen");
+        std::fs::create_dir(&module).unwrap();
+        std::fs::write(module.join("schema.json"), r#"[{"name": "a", "parameters": {"type": "object"}}]"#).unwrap();
+        for (language, warns) in [("nl", true), ("de-AT", false), ("ja", false)] {
+            std::fs::write(module.join("module.toml"), format!("language = \"{language}\"")).unwrap();
+            let out =
+                ends(&shell.command(&["check", "lampen"]).env("UPTAKE_EMBED__KIND", "bundled").output().unwrap(), 0);
+            assert_eq!(out.contains("unspoken-language"), warns, "{language}: {out}");
+        }
+    }
+
+    #[test]
     fn predict_prints_a_call_and_tells_scripts() {
         let shell = Shell::new();
         let said = "how cold will it be in seattle in the next 3 days, in celsius?";

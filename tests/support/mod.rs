@@ -7,6 +7,7 @@ pub(crate) mod model_server;
 pub(crate) mod postgres;
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs,
     net::Ipv4Addr,
     path::{Path, PathBuf},
@@ -28,6 +29,11 @@ use uptake::{
         store::{SessionOptions, StoreUrl},
     },
     embed::{Hashed, HashedOptions, SharedEmbedder},
+    eval::{
+        Evaluation,
+        dialogue::WrongDialogue,
+        report::{ReportOptions, text},
+    },
     http::{AppState, ChatOptions, Conversations, HttpOptions, Peer, router},
     llm::Server,
     module::ModuleName,
@@ -43,6 +49,20 @@ const SLOW_MS: u64 = 600_000;
 /// A fixture's file in the repository.
 pub(crate) fn fixture(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path)
+}
+
+/// Panics if other dialogues of the module are wrong than those of `tests/fixtures/missed.toml`.
+pub(crate) fn only_missed(module: &str, found: &Evaluation) {
+    static MISSED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+        toml::from_str(&fs::read_to_string(fixture("missed.toml")).expect("a file")).expect("reasons by dialogue") //
+    });
+    let named = |wrong: &WrongDialogue| format!("{module}/{}", wrong.id.as_deref().unwrap_or_default());
+    let wrong: BTreeSet<String> = found.dialogues.wrong.iter().map(named).collect();
+    let of_module = |name: &&String| name.split('/').next() == Some(module);
+    let missed: BTreeSet<String> = MISSED.keys().filter(of_module).cloned().collect();
+    let report = || text(found, ReportOptions { top: 20, errors: true });
+    assert!(wrong == missed, "{wrong:?} are wrong instead of {missed:?}\n{}", report());
+    assert_eq!(found.problems, []);
 }
 
 /// A modules root and a service with it, with the embedder that needs no model.

@@ -98,9 +98,9 @@ const TAUGHT: [Taught; 4] = [
     Taught {
         module: ("ordination", "Europe/Vienna"),
         function: "rueckruf_erbitten",
-        exemplar: "können Sie mich zurückrufen",
-        said: "könnten Sie mich zurückrufen?",
-        later: "bitte rufen Sie mich zurück",
+        exemplar: "ich möchte mit jemandem telefonieren",
+        said: "ich möchte mit jemandem telefonieren",
+        later: "ich würde gern mit jemandem telefonieren",
     },
     Taught {
         module: ("printshop", "UTC"),
@@ -112,9 +112,9 @@ const TAUGHT: [Taught; 4] = [
     Taught {
         module: ("coworking", "UTC"),
         function: "book_room",
-        exemplar: "会議室を予約したい",
-        said: "会議室を予約したいんですけど",
-        later: "会議室の予約をお願いします",
+        exemplar: "打ち合わせの場所を確保したい",
+        said: "打ち合わせの場所を確保したいんですけど",
+        later: "打ち合わせの場所の確保をお願いします",
     },
 ];
 

@@ -10,10 +10,7 @@ use std::{
 
 use uptake::{
     conversation::State,
-    eval::{
-        self, Cases, EvalOptions, Evaluation,
-        report::{ReportOptions, text},
-    },
+    eval::{self, Cases, EvalOptions, Evaluation},
     module::settings::StrategyName,
     understand::{Outcome, TurnRequest, UnderstandOptions, Understander},
 };
@@ -47,17 +44,14 @@ async fn evaluated(directory: &Path) -> Evaluation {
 
 #[tokio::test]
 async fn values_are_read_exactly_or_asked_for() {
-    let (mut wrong, mut held) = (Vec::new(), 0);
+    let mut held = 0;
     for entry in fs::read_dir(fixtures().join("values")).expect("a directory") {
-        let found = evaluated(&entry.expect("an entry").path()).await;
-        assert_eq!(found.problems, []);
+        let place = entry.expect("an entry").path();
+        let found = evaluated(&place).await;
+        support::only_missed(place.file_name().and_then(|name| name.to_str()).expect("a name"), &found);
         held += found.dialogues.plain.dialogues;
-        if !found.dialogues.wrong.is_empty() {
-            wrong.push(text(&found, ReportOptions { top: 10, errors: true }));
-        }
     }
     assert!(held >= 180, "{held} dialogues");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// What an evasive person says in each language: a no, no idea, and noise.
