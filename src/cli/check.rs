@@ -166,22 +166,17 @@ const TRAINED: [&str; 5] = ["en", "de", "es", "fr", "ja"];
 fn unspoken(module: &Module, kind: Kind) -> Option<Diagnostic> {
     let language = module.language();
     let is_spoken = kind != Kind::Bundled || TRAINED.contains(&tag::language(language).as_str());
-    (!is_spoken).then(|| {
-        Diagnostic {
+    let hint = "give each function more exemplars, or set `[embed]` in the server's configuration to a model that \
+                knows it";
+    (!is_spoken).then(|| Diagnostic {
         severity: Severity::Warning,
         code: "unspoken-language",
         file: "module.toml".to_owned(),
         pointer: "/language".to_owned(),
         line: None,
         column: None,
-        message: format!(
-            "the bundled embedding model was not trained on `{language}`: measure with `uptake eval`"
-        ),
-        hint: Some(
-            "give each function more exemplars, or set `[embed]` in the server's configuration to a model that knows it"
-                .to_owned(),
-        ),
-    }
+        message: format!("the bundled embedding model was not trained on `{language}`: measure with `uptake eval`"),
+        hint: Some(hint.to_owned()),
     })
 }
 

@@ -210,13 +210,16 @@ impl<'a> Weighing<'a> {
     /// The codes that patterns of the module read, and that no slot of the function takes, in the order of the
     /// utterance. Of what was asked for, none: that may be anything.
     fn codes(&self) -> Vec<Span> {
+        if !self.asked.is_empty() {
+            return Vec::new();
+        }
         let module = &self.situation.knowledge.module;
         let is_foreign = |mention: &&Mention| {
             let takes = |slot: &Slot| slot.recognizers.contains(&mention.recognizer);
             matches!(module.recognizer(mention.recognizer).kind, RecognizerKind::Pattern(_))
                 && !self.definition.slots.iter().any(takes)
         };
-        let mentions = self.situation.mentions().iter().filter(|_| self.asked.is_empty()).filter(is_foreign);
+        let mentions = self.situation.mentions().iter().filter(is_foreign);
         let mut codes: Vec<Span> = mentions.map(|mention| mention.span).collect();
         codes.sort_unstable();
         codes

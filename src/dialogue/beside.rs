@@ -4,7 +4,7 @@
 use crate::{
     ablation,
     call::SlotValue,
-    conversation::Pending,
+    conversation::{Form, Pending},
     decide::{
         answered, asked,
         bars::bars,
@@ -20,7 +20,7 @@ use crate::{
         vocabulary::own_words,
     },
     dialogue::{form_reading::FormReading, open_form::OpenForm},
-    module::{FunctionEffect, FunctionId},
+    module::FunctionId,
     probability::{EVEN, MOST_ODDS, log_odds},
     recognize::reply::{self, YesNo},
     text::{Span, fold},
@@ -109,16 +109,15 @@ impl OpenForm<'_> {
     /// Weighs the effect of the utterance on the form; `read` is what it says about the form.
     pub(crate) fn weigh(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> Weighed {
         let input = self.evidence(free, read, elsewhere);
-        // "No, scale checkout to 3" tells nothing to a form that knows checkout.
-        let is_known = |value: &SlotValue| self.form.at(&value.pointer).is_some_and(|known| known.value == value.value);
+        let values = &read.said.values;
+        let has_all = |form: &Form| {
+            values.iter().all(|value| form.at(&value.pointer).is_some_and(|known| known.value == value.value)) //
+        };
         // "That was BK2718, right?" asks about the call before.
         let called = self.state.last_call.as_ref().filter(|call| call.function == self.function.name);
-        let is_done = |value: &SlotValue| {
-            called.is_some_and(|call| call.at(&value.pointer).is_some_and(|done| done.value == value.value)) //
-        };
-        let values = &read.said.values;
-        let asks_about_done = free.utterance().ends_as_question() && !values.is_empty() && values.iter().all(is_done);
-        let is_repeated = read.said.tells_values_alone() && (values.iter().all(is_known) || asks_about_done);
+        let asks_about_done = free.utterance().ends_as_question() && !values.is_empty() && called.is_some_and(&has_all);
+        // "No, scale checkout to 3" tells nothing to a form that knows checkout.
+        let is_repeated = read.said.tells_values_alone() && (has_all(self.form) || asks_about_done);
         let possible = Beside {
             tells: read.said.brings_something() && !ablation::holds("beside.is_repeated", is_repeated),
             declines: !self.asked.is_empty(),
@@ -203,7 +202,7 @@ impl OpenForm<'_> {
         if decision.outcome.is_tie() {
             return Elsewhere { anything, is_written, ..Elsewhere::default() };
         }
-        let acts = |frame: &Frame| self.module.function(frame.function).effect.effect == FunctionEffect::Acts;
+        let acts = |frame: &Frame| self.module.function(frame.function).acts();
         let is_confirmed = matches!(decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
         let is_doubtful = is_nothing || is_confirmed && decision.frames.iter().any(acts);
         // An utterance that is too weak to be a request by itself may still be one, if it has more words than values, no
