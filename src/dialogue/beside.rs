@@ -113,8 +113,9 @@ impl OpenForm<'_> {
         let has_all = |form: &Form| {
             values.iter().all(|value| form.at(&value.pointer).is_some_and(|known| known.value == value.value)) //
         };
-        // "That was BK2718, right?" asks about the call before.
+        // "That was BK2718, right?" asks about the call before, unless the form has another value that it would change.
         let called = self.state.last_call.as_ref().filter(|call| call.function == self.function.name);
+        let called = called.filter(|_| !values.iter().any(|value| self.has_other(value)));
         let asks_about_done = free.utterance().ends_as_question() && !values.is_empty() && called.is_some_and(&has_all);
         // "No, scale checkout to 3" tells nothing to a form that knows checkout.
         let is_repeated = read.said.tells_values_alone() && (has_all(self.form) || asks_about_done);
