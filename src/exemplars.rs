@@ -110,12 +110,12 @@ fn parted(text: &str, slots: &[SlotId], is_known: &IsValue<'_>) -> Option<Vec<(S
 /// The sentences of every exemplar of a module.
 pub struct Sentences {
     /// By function and exemplar.
-    sentences: Vec<Vec<Vec<Said>>>,
+    sentences: Vec<Vec<Vec<SampleSentence>>>,
 }
 
 /// A sentence, and whether every slot that its exemplar shows is marked in it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct SampleSentence {
     pub sentence: Sentence,
     pub is_marked: bool,
 }
@@ -151,7 +151,7 @@ impl Sentences {
     }
 
     /// At least one for each exemplar, without duplicates.
-    pub(crate) fn of(&self, function: FunctionId, exemplar: ExemplarId) -> &[Said] {
+    pub(crate) fn of(&self, function: FunctionId, exemplar: ExemplarId) -> &[SampleSentence] {
         &self.sentences[function.index()][exemplar.index()]
     }
 }
@@ -274,15 +274,16 @@ fn said(
     values: &[Vec<String>],
     is_shown: &IsValue<'_>,
     (fillings, turn): (usize, usize),
-) -> Vec<Said> {
+) -> Vec<SampleSentence> {
     let text = exemplar.utterance.as_deref().map(str::trim).filter(|kept| !kept.is_empty());
     let own = text.map(|text| match kept_by(exemplar, is_shown) {
-        Some(sentence) => Said { sentence, is_marked: true },
-        None => {
-            Said { sentence: Sentence { text: text.to_owned(), slots: Vec::new() }, is_marked: !shows_slots(exemplar) }
-        }
+        Some(sentence) => SampleSentence { sentence, is_marked: true },
+        None => SampleSentence {
+            sentence: Sentence { text: text.to_owned(), slots: Vec::new() },
+            is_marked: !shows_slots(exemplar),
+        },
     });
-    let mut all: Vec<Said> = own.into_iter().collect();
+    let mut all: Vec<SampleSentence> = own.into_iter().collect();
     let wanted = if shows_slots(exemplar) { fillings } else { 1 };
     for variant in all.len()..wanted {
         let filled = filled(exemplar, values, variant + turn);
@@ -294,7 +295,7 @@ fn said(
 }
 
 /// The template with values, different ones in each `turn`; the words of the slot's name if no value is known.
-fn filled(exemplar: &Exemplar, values: &[Vec<String>], turn: usize) -> Said {
+fn filled(exemplar: &Exemplar, values: &[Vec<String>], turn: usize) -> SampleSentence {
     let mut sentence = Sentence { text: String::with_capacity(exemplar.template.len()), slots: Vec::new() };
     let mut is_marked = true;
     for (at, piece) in exemplar.pieces.iter().enumerate() {
@@ -314,7 +315,7 @@ fn filled(exemplar: &Exemplar, values: &[Vec<String>], turn: usize) -> Said {
             }
         }
     }
-    Said { sentence, is_marked }
+    SampleSentence { sentence, is_marked }
 }
 
 fn shown_value(value: &Value) -> String {

@@ -320,7 +320,7 @@ impl Snapshots {
     pub async fn build_beside(&self, module: Module) -> Result<Snapshot, PrepareError> {
         let name = module.name.clone();
         let parts = tokio::task::spawn_blocking(move || compile(module, &|| true)).await;
-        let beside = Beside::of(&self.shared.options.index, &name);
+        let beside = VectorCopy::of(&self.shared.options.index, &name);
         let before = self.get(&name);
         let built = self.index(
             parts.map_err(|_| interrupted(&name))??,
@@ -631,12 +631,12 @@ impl Snapshots {
 }
 
 /// A temporary copy of the vectors of a module that is built beside the one that serves.
-struct Beside {
+struct VectorCopy {
     directory: PathBuf,
     store: PathBuf,
 }
 
-impl Beside {
+impl VectorCopy {
     /// If no directory can be made, everything is embedded again.
     fn of(index: &Path, name: &ModuleName) -> Self {
         let directory = index.join(format!(".beside-{}", uuid::Uuid::new_v4().simple()));
@@ -653,7 +653,7 @@ impl Beside {
     }
 }
 
-impl Drop for Beside {
+impl Drop for VectorCopy {
     fn drop(&mut self) {
         drop(std::fs::remove_dir_all(&self.directory));
     }

@@ -44,7 +44,7 @@ const LONGEST_SECRET: u64 = 64 << 10;
 
 /// A call that the service makes, and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Deed {
+pub struct MadeCall {
     pub function: String,
     pub arguments: Map<String, Value>,
     pub status: Status,
@@ -84,7 +84,7 @@ impl Status {
     }
 }
 
-impl Deed {
+impl MadeCall {
     /// A call for which nothing was sent yet.
     #[must_use]
     pub fn new(function: &str, arguments: &Map<String, Value>) -> Self {
@@ -178,13 +178,13 @@ impl Actor {
 
     /// Makes the call for `owner`, by `until`. `key` is the same for the same call; a service that supports idempotency
     /// keys does not repeat it.
-    pub async fn act(&self, owner: &Owner, endpoint: &Endpoint, deed: Deed, key: &str, until: Instant) -> Deed {
+    pub async fn act(&self, owner: &Owner, endpoint: &Endpoint, deed: MadeCall, key: &str, until: Instant) -> MadeCall {
         let clock = std::time::Instant::now();
         let Inner { options, at_once, .. } = &*self.0;
         let wait =
             Duration::from_millis(endpoint.timeout_ms.map_or(options.timeout_ms, |own| own.min(options.timeout_ms)));
         let until = until.min(Instant::now() + wait);
-        let mut deed = Deed { status: Status::Begun, ..deed };
+        let mut deed = MadeCall { status: Status::Begun, ..deed };
         let mut answer = match tokio::time::timeout_at(until, at_once.take(owner, 1, 1)).await {
             Ok(_share) => self.tried(endpoint, &mut deed, key, until).await,
             Err(_) => {
@@ -199,11 +199,11 @@ impl Actor {
         let Answer { status, text, http_status, cause, .. } = answer;
         let took_ms = milliseconds(clock);
         tracing::info!(function = deed.function, status = status.name(), http_status, took_ms, cause, "action");
-        Deed { status, text, http_status, cause, took_ms, ..deed }
+        MadeCall { status, text, http_status, cause, took_ms, ..deed }
     }
 
     /// Sends the request, and retries where that does no harm and may help.
-    async fn tried(&self, endpoint: &Endpoint, deed: &mut Deed, key: &str, until: Instant) -> Answer {
+    async fn tried(&self, endpoint: &Endpoint, deed: &mut MadeCall, key: &str, until: Instant) -> Answer {
         let headers = match self.headers(endpoint) {
             Ok(headers) => headers,
             Err(cause) => return Answer::refused(cause),

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Deed, Status};
+use super::{MadeCall, Status};
 use crate::conversation::{
     Tenant,
     store::{Sessions, StoreError},
@@ -26,13 +26,13 @@ pub struct Plan {
     pub number: String,
     /// Until then the calls may still be in progress, in milliseconds since 1970.
     pub until: i64,
-    pub deeds: Vec<Deed>,
+    pub deeds: Vec<MadeCall>,
 }
 
 impl Plan {
     /// A plan for calls that are made within this time from now.
     #[must_use]
-    pub fn new(number: Option<String>, deeds: Vec<Deed>, now: Timestamp, within: Duration) -> Self {
+    pub fn new(number: Option<String>, deeds: Vec<MadeCall>, now: Timestamp, within: Duration) -> Self {
         let number = number.unwrap_or_else(|| Uuid::new_v4().simple().to_string());
         let until = now.saturating_add(within).unwrap_or(Timestamp::MAX).as_millisecond();
         Self { number, until, deeds }
@@ -58,8 +58,8 @@ impl Plan {
 
     /// The results of the calls, once they are no longer in progress.
     #[must_use]
-    pub fn ended(self) -> Vec<Deed> {
-        self.deeds.into_iter().map(Deed::interrupted).collect()
+    pub fn ended(self) -> Vec<MadeCall> {
+        self.deeds.into_iter().map(MadeCall::interrupted).collect()
     }
 
     /// # Panics
@@ -79,7 +79,7 @@ pub enum Begun {
     /// Nothing: they may be made.
     First(Remembered),
     /// They were made before.
-    Before(Vec<Deed>),
+    Before(Vec<MadeCall>),
     /// They are being made.
     Running,
 }
@@ -108,7 +108,7 @@ impl Once {
         &self,
         owner: &Tenant,
         name: &str,
-        deeds: Vec<Deed>,
+        deeds: Vec<MadeCall>,
         within: Duration,
         may_repeat: bool,
     ) -> Result<Begun, StoreError> {
@@ -170,14 +170,14 @@ mod tests {
         let sessions = Sessions::open(&options).expect("good options");
         let (once, owner) = (Once::new(sessions.clone()), Tenant::of_key("greedy"));
         let begin = async |name: &str, may_repeat| {
-            let deeds = vec![Deed::new("pay", &Map::new())];
+            let deeds = vec![MadeCall::new("pay", &Map::new())];
             once.begin(&owner, name, deeds, Duration::from_secs(60), may_repeat).await.expect("it is kept")
         };
         let first = begin("first", true).await;
         assert!(matches!(first, Begun::First(_)));
         for number in 0..30 {
             let Begun::First(mut made) = begin(&number.to_string(), false).await else { panic!("it is new") };
-            made.plan.deeds[0] = Deed { status: Status::Done, text: "x".repeat(100), ..made.plan.deeds[0].clone() };
+            made.plan.deeds[0] = MadeCall { status: Status::Done, text: "x".repeat(100), ..made.plan.deeds[0].clone() };
             made.keep().await.expect("it is kept");
             // Entries of the same millisecond have the same age.
             tokio::time::sleep(Duration::from_millis(2)).await;

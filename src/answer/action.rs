@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::milliseconds;
-use crate::act::Deed;
+use crate::act::MadeCall;
 
 /// A call that was made here.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -28,7 +28,7 @@ pub struct ActionBody {
     pub took_ms: f64,
 }
 
-pub(super) fn action(deed: &Deed) -> ActionBody {
+pub(super) fn action(deed: &MadeCall) -> ActionBody {
     let text = deed.text.trim();
     let result = || serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
     ActionBody {

@@ -8,7 +8,7 @@ use crate::{
     assist::{
         control_tokens::neutral,
         error::AskError,
-        history::{Said, shortened},
+        history::{HistoryMessage, shortened},
         ledger::Ledger,
         template,
     },
@@ -26,7 +26,7 @@ pub(crate) struct Talk<'a> {
     /// Titles of the functions, as people say them.
     pub titles: Vec<String>,
     /// The conversation, oldest first.
-    pub history: &'a [Said],
+    pub history: &'a [HistoryMessage],
     /// The person's last message.
     pub utterance: &'a str,
     /// The client's instructions for a model.
@@ -59,9 +59,9 @@ impl Talk<'_> {
         }
         for said in &self.history[self.history.len().saturating_sub(REMEMBERED)..] {
             let (is_person, text) = match said {
-                Said::Person(text) => (true, text),
-                Said::Assistant(text) => (false, text),
-                Said::Called(_) | Said::Tool(_) => continue,
+                HistoryMessage::Person(text) => (true, text),
+                HistoryMessage::Assistant(text) => (false, text),
+                HistoryMessage::Called(_) | HistoryMessage::Tool(_) => continue,
             };
             // Servers refuse two consecutive messages of the same role.
             let text = neutral(&shortened(text)).into_owned();
@@ -92,7 +92,7 @@ impl Talk<'_> {
             .history
             .windows(2)
             .filter_map(|pair| match pair {
-                [Said::Called(call), Said::Tool(text)] => {
+                [HistoryMessage::Called(call), HistoryMessage::Tool(text)] => {
                     let function = call.split('(').next().unwrap_or_default();
                     Some(ResultLine { function, text: shortened(text) })
                 }

@@ -9,7 +9,7 @@ const SHOWN: usize = 600;
 
 /// A message of the conversation before the utterance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum HistoryMessage {
     Person(String),
     /// Words of the assistant: a question of Uptake's, or text from another source.
     Assistant(String),
@@ -21,7 +21,7 @@ pub enum Said {
 
 /// Everything before the utterance.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Heard<'a> {
+pub(crate) struct EarlierMessages<'a> {
     /// The person's texts, which values may come from; oldest first.
     pub earlier: Vec<&'a str>,
     /// All messages, as lines for a model server; oldest first.
@@ -35,19 +35,19 @@ pub(crate) struct Line {
     pub text: String,
 }
 
-impl<'a> Heard<'a> {
-    pub(crate) fn new(history: &'a [Said]) -> Self {
+impl<'a> EarlierMessages<'a> {
+    pub(crate) fn new(history: &'a [HistoryMessage]) -> Self {
         let recent = &history[history.len().saturating_sub(REMEMBERED)..];
         let persons = recent.iter().filter_map(|said| match said {
-            Said::Person(text) => Some(text.as_str()),
-            Said::Assistant(_) | Said::Called(_) | Said::Tool(_) => None,
+            HistoryMessage::Person(text) => Some(text.as_str()),
+            HistoryMessage::Assistant(_) | HistoryMessage::Called(_) | HistoryMessage::Tool(_) => None,
         });
         let lines = recent.iter().map(|said| {
             let (who, text) = match said {
-                Said::Person(text) => ("person", text),
-                Said::Assistant(text) => ("assistant", text),
-                Said::Called(text) => ("assistant called", text),
-                Said::Tool(text) => ("result", text),
+                HistoryMessage::Person(text) => ("person", text),
+                HistoryMessage::Assistant(text) => ("assistant", text),
+                HistoryMessage::Called(text) => ("assistant called", text),
+                HistoryMessage::Tool(text) => ("result", text),
             };
             Line { who, text: shortened(text) }
         });
@@ -69,10 +69,11 @@ mod tests {
 
     #[test]
     fn the_last_messages_are_heard() {
-        let mut history: Vec<Said> = (0..20).map(|number| Said::Person(number.to_string())).collect();
-        history.push(Said::Assistant("x".repeat(SHOWN + 1)));
-        history.push(Said::Called(" ".to_owned()));
-        let heard = Heard::new(&history);
+        let mut history: Vec<HistoryMessage> =
+            (0..20).map(|number| HistoryMessage::Person(number.to_string())).collect();
+        history.push(HistoryMessage::Assistant("x".repeat(SHOWN + 1)));
+        history.push(HistoryMessage::Called(" ".to_owned()));
+        let heard = EarlierMessages::new(&history);
         assert_eq!(heard.earlier.first().copied(), Some("10"));
         assert_eq!(heard.before.len(), REMEMBERED - 1);
         let last = heard.before.last().expect("a line");

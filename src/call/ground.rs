@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use super::{
     Coercion, POSSIBLE_PHONE, SlotValue, Source, Violation, ViolationKind,
     ruled_out::{RuledOut, flag_within},
-    said::Said,
+    said::SaidText,
     schema::{accepts_type, choices, push_pointer, same, schemas_at, text_of},
     signs::as_said,
     words::split_words,
@@ -82,7 +82,7 @@ pub fn ground(
         function,
         rules,
         evidence,
-        said: Said::new(evidence.utterance.to_the_letter(), rules.reader),
+        said: SaidText::new(evidence.utterance.to_the_letter(), rules.reader),
         wanted: OnceCell::new(),
         earlier: OnceCell::new(),
         used: Vec::new(),
@@ -100,10 +100,10 @@ struct Walk<'a> {
     function: &'a Function,
     rules: &'a Rules<'a>,
     evidence: &'a Evidence<'a>,
-    said: Said<'a>,
+    said: SaidText<'a>,
     /// The utterance without the parts that it rules out.
-    wanted: OnceCell<Said<'a>>,
-    earlier: OnceCell<Vec<Said<'a>>>,
+    wanted: OnceCell<SaidText<'a>>,
+    earlier: OnceCell<Vec<SaidText<'a>>>,
     /// Spans that are already used for a value: two equal values need two spans if there are two.
     used: Vec<Span>,
     /// The current place in the proposal, and its place in the result, where items move up.
@@ -215,7 +215,7 @@ impl<'a> Walk<'a> {
         };
         let in_a_row = || match grounded.span {
             Some(_) => self.said.says_in_a_row(text),
-            None => Said::new(Cow::Owned(Utterance::new(words)), self.rules.reader).says_in_a_row(text),
+            None => SaidText::new(Cow::Owned(Utterance::new(words)), self.rules.reader).says_in_a_row(text),
         };
         let Some(said) = as_said(text, words, all, in_a_row).map(str::to_owned) else { return grounded };
         self.violate(ViolationKind::Ungrounded, value, "the words as they were said, without other signs");
@@ -325,7 +325,7 @@ impl<'a> Walk<'a> {
             &whole
         };
         let readings = self.readings(value);
-        let in_text = |text: &Said<'a>| readings.iter().find_map(|one| text.find(one, &self.used, is_open(slot)));
+        let in_text = |text: &SaidText<'a>| readings.iter().find_map(|one| text.find(one, &self.used, is_open(slot)));
         let tainted = |text: &str| wanted.lacks_what_is_in(text, &self.said);
         let is_tainted = value.as_str().is_some_and(tainted);
         if let Some((span, confidence)) =
@@ -411,7 +411,7 @@ impl<'a> Walk<'a> {
         }
         let readings = self.readings(value);
         let in_text =
-            |text: &Said<'a>, used: &[Span]| readings.iter().find_map(|one| text.find(one, used, is_open(slot)));
+            |text: &SaidText<'a>, used: &[Span]| readings.iter().find_map(|one| text.find(one, used, is_open(slot)));
         if let Some((span, confidence)) =
             in_text(&self.said, &self.used).filter(|(span, _)| !self.is_another_day(value, *span))
         {
@@ -424,7 +424,7 @@ impl<'a> Walk<'a> {
         }
         let earlier = self.earlier.get_or_init(|| {
             let earlier = self.evidence.earlier.iter();
-            earlier.map(|text| Said::new(Cow::Owned(Utterance::new(text)), self.rules.reader)).collect()
+            earlier.map(|text| SaidText::new(Cow::Owned(Utterance::new(text)), self.rules.reader)).collect()
         });
         for said in earlier {
             if let Some((span, confidence)) = in_text(said, &[]) {

@@ -27,7 +27,7 @@ const UNSAID: usize = 2;
 const SYNTAX: [char; 6] = ['"', '\\', '{', '}', '[', ']'];
 
 /// A text with its lookup tables, which are made on first use.
-pub(super) struct Said<'a> {
+pub(super) struct SaidText<'a> {
     pub(super) text: Cow<'a, Utterance>,
     reader: &'a ValueReader,
     quantities: OnceCell<Vec<Quantity>>,
@@ -43,7 +43,7 @@ pub(super) struct Word {
     pub(super) span: Span,
 }
 
-impl<'a> Said<'a> {
+impl<'a> SaidText<'a> {
     pub(super) fn new(text: Cow<'a, Utterance>, reader: &'a ValueReader) -> Self {
         let (quantities, moments) = (OnceCell::new(), OnceCell::new());
         Self { text, reader, quantities, moments, in_digits: OnceCell::new(), words: OnceCell::new() }
@@ -83,17 +83,17 @@ impl<'a> Said<'a> {
     }
 
     /// The same text without some parts. Positions stay valid.
-    pub(super) fn without(&self, parts: &[Span]) -> Said<'a> {
+    pub(super) fn without(&self, parts: &[Span]) -> SaidText<'a> {
         let is_out = |index: usize| parts.iter().any(|part| part.contains(Span::new(index, index + 1)));
         let text: String =
             self.text.text().chars().enumerate().map(|(index, c)| if is_out(index) { '|' } else { c }).collect();
-        Said::new(Cow::Owned(Utterance::new(&text)), self.reader)
+        SaidText::new(Cow::Owned(Utterance::new(&text)), self.reader)
     }
 
     /// True if a significant word of `value` is in `whole`, but not here.
-    pub(super) fn lacks_what_is_in(&self, value: &str, whole: &Said<'_>) -> bool {
+    pub(super) fn lacks_what_is_in(&self, value: &str, whole: &SaidText<'_>) -> bool {
         let folded = fold(value);
-        let is_in = |source: &Said<'_>, wanted: &str| source.words().iter().any(|said| kin(&said.folded, wanted));
+        let is_in = |source: &SaidText<'_>, wanted: &str| source.words().iter().any(|said| kin(&said.folded, wanted));
         split_words(&folded)
             .any(|(_, word)| !is_filler(word, self.languages()) && !is_in(self, word) && is_in(whole, word))
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    merge::{Said, merged},
+    merge::{FormUpdate, merged},
     next::completed,
     pending::Pending,
     policy::{Verdict, verdict_on},
@@ -19,9 +19,9 @@ use crate::{
 pub enum Act {
     /// Gives values for a function, and opens its form if there is none. `another`: this is a further request, even if
     /// forms of this function are open.
-    Inform { function: FunctionId, said: Said, another: bool },
+    Inform { function: FunctionId, said: FormUpdate, another: bool },
     /// Repeats the last call with the values given now.
-    Again { said: Said },
+    Again { said: FormUpdate },
     /// Asks what was called last.
     Recount,
     /// Confirms what is about to be done.
@@ -121,7 +121,7 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
             Act::Clear { place } => {
                 if let Some(form) = state.forms.last_mut() {
                     let removed = vec![super::merge::Removal::Place(place.clone())];
-                    let said = Said { turn: state.turn, removed, ..Said::default() };
+                    let said = FormUpdate { turn: state.turn, removed, ..FormUpdate::default() };
                     if let Some(id) = module.function_named(&form.function) {
                         *form = merged(module.function(id), form, &said).form;
                         form.confirmation = Confirmation::Open;
@@ -159,7 +159,7 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
 }
 
 /// Reopens the form of the last call, with what is said now in place of its values.
-fn again(state: &mut State, module: &Module, said: &Said, applied: &mut Applied) {
+fn again(state: &mut State, module: &Module, said: &FormUpdate, applied: &mut Applied) {
     let Some(called) = &state.last_call else { return };
     let Some(id) = module.function_named(&called.function) else { return };
     let slots = called.slots.clone();
@@ -220,7 +220,7 @@ fn inform(
     state: &mut State,
     module: &Module,
     id: FunctionId,
-    said: &Said,
+    said: &FormUpdate,
     (another, carry): (bool, Option<&[Carried]>),
     applied: &mut Applied,
 ) {

@@ -13,7 +13,7 @@
 //!   the later one if both are equally sure. A default gives way to anything else. Defaults and carried-over values
 //!   fill empty places only, and make no items; what a model chose or wrote does not replace what was said, unless it
 //!   is meant to.
-//! - **Which item** a value belongs to: the one that was asked about; with [`Manner::Add`] a new one; the one with the
+//! - **Which item** a value belongs to: the one that was asked about; with [`UpdateMode::Add`] a new one; the one with the
 //!   same name (its first required value that is not a count), and of several the one that differs least; for another
 //!   name the only item if it is corrected, or else one without a name, or else a new one; without a name the item that
 //!   the latest turn was about. If several are equally likely, the values are declined. Two items of one utterance are
@@ -44,7 +44,7 @@ use self::{
     place::{Place, Step},
     settle::{Saying, What, is_silent, settle},
 };
-use super::state::{Aside, Confirmation, Form, Origin};
+use super::state::{Confirmation, Form, InvalidValue, Origin};
 use crate::{
     call::{SlotValue, Source, ViolationKind},
     module::Function,
@@ -53,7 +53,7 @@ use crate::{
 
 /// What one turn says of one function.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct FormUpdate {
     pub turn: u32,
     /// Probability that the function is meant, 0 to 1.
     pub confidence: f32,
@@ -63,10 +63,10 @@ pub struct Said {
     pub origin: Origin,
     /// Valid values. Array items are numbered from 0 within the utterance, independently of the form.
     pub values: Vec<SlotValue>,
-    pub invalid: Vec<Aside>,
+    pub invalid: Vec<InvalidValue>,
     /// Values that were only mentioned to rule them out.
     pub excluded: Vec<SlotValue>,
-    pub manner: Manner,
+    pub manner: UpdateMode,
     pub removed: Vec<Removal>,
     /// JSON pointers of the places that were asked for, `/dishes/1/size`.
     pub asked: Vec<String>,
@@ -74,7 +74,7 @@ pub struct Said {
     pub portion: Option<u64>,
 }
 
-impl Said {
+impl FormUpdate {
     /// Drops everything that it says of the form's values.
     pub fn clear(&mut self) {
         self.values.clear();
@@ -97,7 +97,7 @@ impl Said {
 
 /// How new values relate to existing ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Manner {
+pub enum UpdateMode {
     /// The utterance does not say.
     #[default]
     Fill,
@@ -131,7 +131,7 @@ pub(crate) const CERTAIN: Certainty = Certainty::Guessed;
 
 /// See [the module](self).
 #[must_use]
-pub fn merged(function: &Function, form: &Form, said: &Said) -> Merged {
+pub fn merged(function: &Function, form: &Form, said: &FormUpdate) -> Merged {
     let mut draft = Draft::of(form, &said.asked);
     draft.take_back(function, &said.removed);
     let mut sayings = sayings(said);
@@ -158,7 +158,7 @@ fn values(slots: &[SlotValue]) -> BTreeMap<&str, &Value> {
 
 /// Everything that has a place, in the order of merging: ruled-out values make room for others, spoken values come
 /// before silent ones, and a valid value settles an invalid one.
-fn sayings(said: &Said) -> Vec<Saying> {
+fn sayings(said: &FormUpdate) -> Vec<Saying> {
     let (spoken, silent): (Vec<&SlotValue>, Vec<&SlotValue>) =
         said.values.iter().filter(|filled| !is_blank(&filled.value)).partition(|filled| !is_silent(filled.from));
     let excluded = said.excluded.iter().filter(|filled| !is_blank(&filled.value));
@@ -196,7 +196,7 @@ fn lists(sayings: &[Saying]) -> BTreeMap<Vec<Step>, usize> {
 /// Merges settled sayings into a form.
 struct Merging<'a> {
     function: &'a Function,
-    manner: Manner,
+    manner: UpdateMode,
     lists: BTreeMap<Vec<Step>, usize>,
     draft: Draft,
     declined: Vec<SlotValue>,
@@ -246,13 +246,13 @@ impl Merging<'_> {
     /// The only element of a list, if the new value is meant to replace it.
     fn corrected(&self, list: &[Step]) -> Option<Place> {
         let items = self.draft.items(list);
-        let is_one = self.manner == Manner::Correct && items.len() == 1 && self.lists.get(list) == Some(&1);
+        let is_one = self.manner == UpdateMode::Correct && items.len() == 1 && self.lists.get(list) == Some(&1);
         items.first().filter(|_| is_one).map(|item| Place([list, &[Step::Item(*item)]].concat()))
     }
 
     /// Puts the value at its place; `None` if the existing value stays.
     fn put(&mut self, place: Place, filled: SlotValue, is_meant: bool) -> Option<Place> {
-        let is_meant = is_meant || self.manner == Manner::Correct || self.draft.asked.contains(&place);
+        let is_meant = is_meant || self.manner == UpdateMode::Correct || self.draft.asked.contains(&place);
         let is_said = !is_silent(filled.from);
         if !is_said && self.draft.is_ruled_out(&place, &filled.value) {
             return None;
@@ -275,20 +275,20 @@ impl Merging<'_> {
             return None;
         }
         if is_said {
-            self.draft.settled(&place, &value, self.manner == Manner::Add);
+            self.draft.settled(&place, &value, self.manner == UpdateMode::Add);
         }
         Some(place)
     }
 
     /// An invalid correction still means that the old value is not wanted.
-    fn put_aside(&mut self, mut place: Place, aside: Aside) {
+    fn put_aside(&mut self, mut place: Place, aside: InvalidValue) {
         let old = match place.list().map(<[Step]>::to_vec) {
             Some(list) => {
                 let last = list.len();
                 place.0[last] = Step::New;
                 self.corrected(&list)
             }
-            None => Some(place.clone()).filter(|_| self.manner == Manner::Correct),
+            None => Some(place.clone()).filter(|_| self.manner == UpdateMode::Correct),
         };
         if let Some(old) = old {
             self.draft.slots.retain(|slot| slot.place != old);
@@ -297,7 +297,7 @@ impl Merging<'_> {
         self.draft.aside.retain(|other| other.place != place || is_list && other.of.found != aside.found);
         // Null means that nothing was found, as in the state's JSON.
         let found = aside.found.filter(|found| !found.is_null());
-        self.draft.aside.push(Placed { place, of: Aside { found, ..aside } });
+        self.draft.aside.push(Placed { place, of: InvalidValue { found, ..aside } });
     }
 }
 

@@ -32,11 +32,11 @@ pub mod token;
 
 pub use apply::{Act, Applied, apply};
 pub use clock::Clock;
-pub use merge::{Manner, Removal, Said};
+pub use merge::{FormUpdate, Removal, UpdateMode};
 pub use next::{Manners, Next, next};
 pub use options::{ConversationOptions, KeyError};
 pub use pending::Pending;
 pub use policy::Verdict;
-pub use state::{Aside, Carried, Confirmation, End, Expects, Finished, Form, Line, Origin, Replied, State, Who};
+pub use state::{Carried, Confirmation, End, Expects, Finished, Form, InvalidValue, Line, Origin, Replied, State, Who};
 pub use tenant::Tenant;
 pub use token::{ConsentError, OwnTokens, StateTooLarge, TokenError, Tokens};

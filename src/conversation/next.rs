@@ -4,7 +4,7 @@ use super::{
     pending::Pending,
     policy::{Verdict, verdict_on},
     rules,
-    state::{Aside, Form, State},
+    state::{Form, InvalidValue, State},
 };
 use crate::{
     call::{Call, Completed, Validator, Violation, ViolationKind},
@@ -115,7 +115,7 @@ fn step(
     }
     let lacking = completed.call.as_ref().err().map_or(&[][..], Vec::as_slice);
     if let Some(wrong) = lacking.iter().find(|violation| violation.kind != ViolationKind::Missing) {
-        return Some(Step::Ask(Pending::Invalid { function: id, aside: Aside::new(wrong, form.opened) }));
+        return Some(Step::Ask(Pending::Invalid { function: id, aside: InvalidValue::new(wrong, form.opened) }));
     }
     if let Some(broken) = rules::broken(&settings.rules, &completed.arguments, now).into_iter().next() {
         return Some(Step::Ask(Pending::Rule { function: id, broken }));
@@ -192,7 +192,7 @@ fn together(mut wanted: Vec<String>, ask: Ask) -> Vec<String> {
     wanted
 }
 
-impl Aside {
+impl InvalidValue {
     #[must_use]
     pub fn new(violation: &Violation, turn: u32) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use super::{
     rules::Broken,
-    state::{Aside, Expects},
+    state::{Expects, InvalidValue},
 };
 use crate::module::{FunctionId, Module, SlotPath};
 
@@ -13,7 +13,7 @@ pub enum Pending {
     /// an array without items have `-` for the item.
     Missing { function: FunctionId, pointers: Vec<String> },
     /// Asks for another value in place of an invalid one.
-    Invalid { function: FunctionId, aside: Aside },
+    Invalid { function: FunctionId, aside: InvalidValue },
     /// Asks which of some values to change, since they do not fit together.
     Rule { function: FunctionId, broken: Broken },
     /// Asks which of these functions is meant: they fit equally well.

@@ -94,7 +94,7 @@ pub struct Form {
     pub excluded: Vec<SlotValue>,
     /// Values that were given but are invalid, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub aside: Vec<Aside>,
+    pub aside: Vec<InvalidValue>,
     /// Paths of slots that the person wants to leave out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
@@ -110,7 +110,7 @@ pub struct Form {
 /// A value that was given but is invalid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Aside {
+pub struct InvalidValue {
     pub pointer: String,
     pub kind: ViolationKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]

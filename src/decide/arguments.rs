@@ -6,13 +6,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use crate::{
-    decide::{filling::Said, totals},
+    decide::{filling::SpannedValue, totals},
     module::{Function, Piece, SlotId, SlotPath, Step},
     text::{Span, fuel},
 };
 
 /// The arguments, and for each of `said` the JSON pointer at which its value went (`None` if it found no place).
-pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Value>, Vec<Option<String>>) {
+pub(crate) fn arguments(function: &Function, said: &[SpannedValue]) -> (Map<String, Value>, Vec<Option<String>>) {
     let mut root = Value::Object(Map::new());
     let mut items = item_numbers(function, said);
     let split = totals::split(function, said);
@@ -63,7 +63,7 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
 /// the utterance, the following one if two are as near ("two pizzas and three cokes"); but where the first number stands
 /// before the first of several heads, each number counts the head behind it: "60 litres of diesel and 20 litres of
 /// petrol".
-fn item_numbers(function: &Function, said: &[Said]) -> Vec<Option<usize>> {
+fn item_numbers(function: &Function, said: &[SpannedValue]) -> Vec<Option<usize>> {
     let mut numbers = vec![Some(0); said.len()];
     let mut arrays: BTreeMap<&[Step], BTreeMap<SlotId, Vec<usize>>> = BTreeMap::new();
     for (index, one) in said.iter().enumerate() {
@@ -271,11 +271,11 @@ mod tests {
     fn nested(sentence: &str, values: &[(&str, &str, Value)]) -> Value {
         let (module, id) = order_food(&json!({}));
         let function = module.function(id);
-        let said: Vec<Said> = values
+        let said: Vec<SpannedValue> = values
             .iter()
             .map(|(path, words, value)| {
                 let start = sentence.find(words).expect("the words are in the sentence");
-                Said {
+                SpannedValue {
                     slot: function.slot_labelled(path).expect("a slot"),
                     span: Span::new(start, start + words.len()),
                     value: value.clone(),
@@ -308,7 +308,7 @@ mod tests {
     fn of_several_numbers_the_nearest_one_counts() {
         let (module, id) = order_food(&json!({}));
         let function = module.function(id);
-        let said = |path: &str, (start, end): (usize, usize), value: Value| Said {
+        let said = |path: &str, (start, end): (usize, usize), value: Value| SpannedValue {
             slot: function.slot_labelled(path).expect("a slot"),
             span: Span::new(start, end),
             value,
@@ -348,7 +348,7 @@ mod tests {
             {"template": "<quantity> <name> on <bread>"}, {"template": "I'd like <quantity> <name>"}]}));
         let function = module.function(id);
         let sentence = "a ham on rye, two large tunas, and one more soup";
-        let said: Vec<Said> = [
+        let said: Vec<SpannedValue> = [
             ("dishes[].name", "ham"),
             ("dishes[].bread", "rye"),
             ("dishes[].quantity", "two"),
@@ -359,7 +359,7 @@ mod tests {
         .map(|(path, words)| {
             let start = sentence.find(words).expect("the words are in the sentence");
             let (slot, span) = (function.slot_labelled(path).expect("a slot"), Span::new(start, start + words.len()));
-            Said { slot, span, value: json!(words) }
+            SpannedValue { slot, span, value: json!(words) }
         })
         .into();
         let expected = json!({"dishes": [{"name": "ham", "bread": "rye"}, {"name": "tunas", "quantity": "two"},

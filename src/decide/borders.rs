@@ -7,7 +7,7 @@ use super::{
     filling::Filling,
     situation::Situation,
     templates::{
-        Said,
+        TemplateMatch,
         words::{Gap, gaps},
     },
 };
@@ -23,7 +23,7 @@ use crate::{
 const MOST_PLACES: usize = 32;
 
 /// The values of the template with the best supported borders; of several readings of the template, the likeliest.
-pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, said: &mut Said) {
+pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, said: &mut TemplateMatch) {
     let language = Language::or_english(situation.knowledge.module.language());
     let utterance = situation.utterance();
     let borders = Borders { weighing, utterance, language, gaps: gaps(utterance, language) };

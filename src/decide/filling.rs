@@ -33,7 +33,7 @@ pub struct Filling {
 
 /// A value for a slot, and where it was said.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct SpannedValue {
     pub slot: SlotId,
     pub span: Span,
     pub value: Value,

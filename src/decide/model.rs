@@ -23,14 +23,14 @@ pub struct DecisionModel {
     /// One judge for modules with learned exemplars, one for functions that are only described.
     learned: Judge,
     described: Judge,
-    beside: Beside<Logistic>,
+    beside: FormEffects<Logistic>,
     pub thresholds: Thresholds,
 }
 
 /// A value for each thing that an utterance may do while a form is open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Beside<T> {
+pub struct FormEffects<T> {
     /// It gives values for the form.
     pub tells: T,
     /// It declines to say what was asked for.
@@ -85,7 +85,7 @@ struct Written {
     score: WrittenLogistic,
     learned: WrittenJudge,
     described: WrittenJudge,
-    beside: Beside<WrittenLogistic>,
+    beside: FormEffects<WrittenLogistic>,
     thresholds: Thresholds,
 }
 
@@ -140,7 +140,7 @@ impl DecisionModel {
             score: regression(written.score)?,
             learned: judge(written.learned)?,
             described: judge(written.described)?,
-            beside: Beside {
+            beside: FormEffects {
                 tells: beside(written.beside.tells)?,
                 declines: beside(written.beside.declines)?,
                 elsewhere: beside(written.beside.elsewhere)?,
@@ -199,7 +199,7 @@ impl DecisionModel {
 
     /// What an utterance does while a form is open: the probability of each thing that is `possible`, 0 for the others.
     #[must_use]
-    pub fn beside(&self, input: &BesideInput, possible: Beside<bool>) -> Beside<f32> {
+    pub fn beside(&self, input: &BesideInput, possible: FormEffects<bool>) -> FormEffects<f32> {
         let values = input.values();
         let share = |it: &Logistic, is_possible: bool| if is_possible { it.log_odds(&values).exp() } else { 0.0 };
         let tells = share(&self.beside.tells, possible.tells);
@@ -207,7 +207,7 @@ impl DecisionModel {
         let elsewhere = share(&self.beside.elsewhere, possible.elsewhere);
         let nothing = share(&self.beside.nothing, possible.nothing);
         let all = (tells + declines + elsewhere + nothing).max(f32::MIN_POSITIVE);
-        Beside { tells: tells / all, declines: declines / all, elsewhere: elsewhere / all, nothing: nothing / all }
+        FormEffects { tells: tells / all, declines: declines / all, elsewhere: elsewhere / all, nothing: nothing / all }
     }
 
     /// Exemplars that are too many to learn from are evidence all the same.
@@ -263,10 +263,10 @@ mod tests {
         let model = DecisionModel::bundled();
         for value in [-1e6, -1.0, 0.0, 1.0, 1e6] {
             let input = BesideInput::all(value);
-            let all = model.beside(&input, Beside { tells: true, declines: true, elsewhere: true, nothing: true });
+            let all = model.beside(&input, FormEffects { tells: true, declines: true, elsewhere: true, nothing: true });
             assert!((all.tells + all.declines + all.elsewhere + all.nothing - 1.0).abs() < 1e-5);
-            let none = model.beside(&input, Beside { nothing: true, ..Beside::default() });
-            assert_eq!(none, Beside { nothing: 1.0, ..Beside::default() });
+            let none = model.beside(&input, FormEffects { nothing: true, ..FormEffects::default() });
+            assert_eq!(none, FormEffects { nothing: 1.0, ..FormEffects::default() });
         }
     }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{Call, SlotValue, Violation},
-    conversation::{Aside, Pending},
+    conversation::{InvalidValue, Pending},
     decide::features::Features,
     module::{Function, FunctionId, SlotPath},
     probability::EVEN,
@@ -92,7 +92,7 @@ impl Frame {
     pub(crate) fn asks(&self) -> Option<Pending> {
         let function = self.function;
         if let Some(violation) = self.invalid.first() {
-            return Some(Pending::Invalid { function, aside: Aside::new(violation, 0) });
+            return Some(Pending::Invalid { function, aside: InvalidValue::new(violation, 0) });
         }
         self.missing.first().map(|slot| Pending::Missing { function, pointers: vec![slot.pointer()] })
     }

@@ -18,7 +18,7 @@ use crate::{
         outcome::{self, Frame},
         postal, quotation, ranges, remark, repair,
         situation::Situation,
-        templates::Said,
+        templates::TemplateMatch,
         texts, vocabulary, written,
     },
     language::{
@@ -259,7 +259,7 @@ impl<'a> Reading<'a> {
             return None;
         }
         let knowledge = situation.knowledge;
-        let mut said: Vec<(FunctionId, Said)> = Vec::new();
+        let mut said: Vec<(FunctionId, TemplateMatch)> = Vec::new();
         for candidate in situation.candidates().iter().take_while(|_| !fuel::is_out()) {
             let function = candidate.function;
             let found = anchors_of(&found(situation, knowledge.module.function(function), &[]));
@@ -376,10 +376,10 @@ impl<'a> Reading<'a> {
 
     /// The validator's result: the frame, and the call if it is valid and complete.
     pub(crate) fn judged(&self, situation: &Situation<'_>, confidence: f32) -> (Frame, Option<Call>) {
-        let said: Vec<filling::Said> = self
+        let said: Vec<filling::SpannedValue> = self
             .values
             .iter()
-            .map(|filled| filling::Said { slot: filled.slot, span: filled.span, value: filled.value.clone() })
+            .map(|filled| filling::SpannedValue { slot: filled.slot, span: filled.span, value: filled.value.clone() })
             .collect();
         let (arguments, pointers) = arguments::arguments(self.definition, &said);
         let proposal = Proposal { function: self.function, arguments };

@@ -2,7 +2,7 @@
 
 use crate::{
     ablation,
-    decide::filling::Said,
+    decide::filling::SpannedValue,
     module::{Function, SlotId, Step},
 };
 
@@ -18,7 +18,7 @@ pub(super) struct Split {
 
 /// How `said` divides a number. Behind the only named thing stand at least two numbers that add up to its own, each
 /// with a value of its own.
-pub(super) fn split(function: &Function, said: &[Said]) -> Option<Split> {
+pub(super) fn split(function: &Function, said: &[SpannedValue]) -> Option<Split> {
     let array = |slot: SlotId| {
         let steps = &function.slot(slot).path.0;
         let at = steps.iter().position(|step| *step == Step::Each)?;

@@ -11,7 +11,7 @@ use crate::{
         filling::{Filling, Rule},
         reader::SpanScores,
         situation::Situation,
-        templates::Said,
+        templates::TemplateMatch,
         vocabulary::words_of,
     },
     language::Language,
@@ -30,7 +30,7 @@ const FEW: usize = 6;
 pub(super) fn settle(
     situation: &Situation<'_>,
     weighing: &Weighing<'_>,
-    said: &Said,
+    said: &TemplateMatch,
     fillings: &mut Vec<Filling>,
 ) -> Option<Vec<Filling>> {
     if said.fillings.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn settle(
 
 /// The template's free text contains the name of another slot, right before that slot's value: "Ward and my email is"
 /// before an address. So this template is not meant.
-pub(super) fn holds_name(situation: &Situation<'_>, function: &Function, said: &Said) -> bool {
+pub(super) fn holds_name(situation: &Situation<'_>, function: &Function, said: &TemplateMatch) -> bool {
     let words: Vec<&str> = situation.utterance().folded_words().collect();
     let spans = situation.utterance().words();
     said.fillings.windows(2).any(|two| {

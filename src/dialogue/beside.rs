@@ -12,7 +12,7 @@ use crate::{
         expected::Expected,
         features::{BesideInput, Features, flag, logarithm, measure},
         local,
-        model::{Beside, DecisionModel},
+        model::{DecisionModel, FormEffects},
         outcome::{Frame, Outcome},
         reading::Reading,
         scope::by_score,
@@ -54,10 +54,10 @@ pub(crate) struct Elsewhere {
 
 /// The evidence that was weighed, and the result.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weighed {
+pub struct WeighedEffects {
     pub input: BesideInput,
-    pub possible: Beside<bool>,
-    pub odds: Beside<f32>,
+    pub possible: FormEffects<bool>,
+    pub odds: FormEffects<f32>,
     /// It only asks whether these were the values of the call before.
     pub(crate) asks_about_done: bool,
 }
@@ -71,11 +71,11 @@ pub(crate) enum Effect {
     Nothing,
 }
 
-impl Weighed {
+impl WeighedEffects {
     /// The likeliest effect, and its probability. Something else is opened only if that is likelier than not: one more
     /// question costs less.
     pub(crate) fn likeliest(&self) -> (Effect, f32) {
-        let Beside { tells, declines, elsewhere, nothing } = self.odds;
+        let FormEffects { tells, declines, elsewhere, nothing } = self.odds;
         if elsewhere >= EVEN {
             return (Effect::Elsewhere, elsewhere);
         }
@@ -85,7 +85,7 @@ impl Weighed {
 
     /// The weighing in words, for people who want to know why.
     pub(crate) fn note(&self) -> String {
-        let Beside { tells, declines, elsewhere, nothing } = self.odds;
+        let FormEffects { tells, declines, elsewhere, nothing } = self.odds;
         format!(
             "beside the open form: tells something of it {tells:.2}, declines {declines:.2}, asks for something else \
              {elsewhere:.2}, does nothing to it {nothing:.2}"
@@ -107,7 +107,7 @@ impl Elsewhere {
 
 impl OpenForm<'_> {
     /// Weighs the effect of the utterance on the form; `read` is what it says about the form.
-    pub(crate) fn weigh(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> Weighed {
+    pub(crate) fn weigh(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> WeighedEffects {
         let input = self.evidence(free, read, elsewhere);
         let values = &read.said.values;
         let has_all = |form: &Form| {
@@ -119,13 +119,13 @@ impl OpenForm<'_> {
         let asks_about_done = free.utterance().ends_as_question() && !values.is_empty() && called.is_some_and(&has_all);
         // "No, scale checkout to 3" tells nothing to a form that knows checkout.
         let is_repeated = read.said.tells_values_alone() && (has_all(self.form) || asks_about_done);
-        let possible = Beside {
+        let possible = FormEffects {
             tells: read.said.brings_something() && !ablation::holds("beside.is_repeated", is_repeated),
             declines: !self.asked.is_empty(),
             elsewhere: !elsewhere.frames.is_empty() && !asks_about_done,
             nothing: true,
         };
-        Weighed { input, possible, odds: DecisionModel::bundled().beside(&input, possible), asks_about_done }
+        WeighedEffects { input, possible, odds: DecisionModel::bundled().beside(&input, possible), asks_about_done }
     }
 
     fn evidence(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> BesideInput {

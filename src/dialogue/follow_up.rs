@@ -4,7 +4,7 @@
 use crate::{
     ablation,
     call::{SlotValue, kin},
-    conversation::{Act, End, Form, Manner, Origin, Said, merge::CERTAIN, policy::changing},
+    conversation::{Act, End, Form, FormUpdate, Origin, UpdateMode, merge::CERTAIN, policy::changing},
     decide::{
         asked,
         bars::bars,
@@ -44,7 +44,8 @@ pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Int
         return Interpretation { notes, ..Interpretation::of(vec![Act::Recount], KNOWN.score()) };
     }
     let ellipsis = Ellipsis::new(dialogue, called);
-    let with = |origin: Origin| move |(said, confidence): (Said, f32)| (Said { origin, ..said }, confidence);
+    let with =
+        |origin: Origin| move |(said, confidence): (FormUpdate, f32)| (FormUpdate { origin, ..said }, confidence);
     let is_request = called.function.acts() && !called.is_corrected(dialogue) && ellipsis.is_request(&request);
     if ablation::holds("follow_up.request", is_request) {
         return ellipsis.of_last_call(request);
@@ -116,7 +117,7 @@ impl OpenForm<'_> {
     }
 
     /// The utterance as a change of the last call, if an author declared which function makes changes.
-    fn changed(&self, dialogue: &Dialogue<'_>, said: &Said) -> Option<Act> {
+    fn changed(&self, dialogue: &Dialogue<'_>, said: &FormUpdate) -> Option<Act> {
         if !matches!(said.origin, Origin::Correction | Origin::Addition) {
             return None;
         }
@@ -201,7 +202,7 @@ impl<'a> Ellipsis<'a> {
     fn of_last_call(&self, mut request: Interpretation) -> Interpretation {
         let own = own_words(self.called.module, self.called.id);
         let utterance = self.situation.utterance();
-        let is_of_it = |said: &Said| {
+        let is_of_it = |said: &FormUpdate| {
             let spans: Vec<Span> = said.values.iter().filter_map(|value| value.span).collect();
             let is_value = |word: &Span| spans.iter().any(|span| span.overlaps(*word));
             let is_own = |word: &Span| {
@@ -223,14 +224,14 @@ impl<'a> Ellipsis<'a> {
     }
 
     /// Reads the utterance if it has only values of that function, each for a slot that had a value or may have one.
-    fn read(&self, request: &Interpretation) -> Option<(Said, f32)> {
+    fn read(&self, request: &Interpretation) -> Option<(FormUpdate, f32)> {
         ablation::found("follow_up.values", self.values(request)).or_else(|| {
             let is_request = !request.acts.is_empty() && request.meant >= bars().otherwise;
             if is_request { None } else { ablation::found("follow_up.text", self.text()) }
         })
     }
 
-    fn values(&self, request: &Interpretation) -> Option<(Said, f32)> {
+    fn values(&self, request: &Interpretation) -> Option<(FormUpdate, f32)> {
         let reading = Reading::new(&self.situation, self.called.id);
         let mut found = said(&reading.judged(&self.situation, 1.0).0, self.called.state.turn, None);
         let had = |pointer: &str| self.called.form.has(&SlotPath::of_pointer(pointer));
@@ -263,7 +264,7 @@ impl<'a> Ellipsis<'a> {
                 || ablation::holds("follow_up.described", lacks_the_rest && described.contains(&said))
         };
         let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN.score(), f32::min);
-        found.manner = Manner::Correct;
+        found.manner = UpdateMode::Correct;
         // If only one of a title and an author is replaced, the other may have to change as well.
         let keeps_text = self.called.texts().any(|slot| {
             let path = &self.called.function.slot(slot).path;
@@ -283,7 +284,7 @@ impl<'a> Ellipsis<'a> {
     }
 
     /// By itself, the utterance asks only for the same function, and lacks a value that the function requires.
-    fn lacks_the_rest(&self, request: &Interpretation, found: &Said) -> bool {
+    fn lacks_the_rest(&self, request: &Interpretation, found: &FormUpdate) -> bool {
         let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
         let is_said = |path: &SlotPath| found.values.iter().any(|value| SlotPath::of_pointer(&value.pointer) == *path);
         let mut required = self.called.function.slots.iter().filter(|slot| slot.required);
@@ -291,7 +292,7 @@ impl<'a> Ellipsis<'a> {
     }
 
     /// The utterance adds a value to what was called, or replaces one: "the depth is two metres", "it's for Lena".
-    fn supplement(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> Option<(Said, f32)> {
+    fn supplement(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> Option<(FormUpdate, f32)> {
         let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
         let is_other = request.meant >= EVEN && !request.acts.iter().all(is_same);
         let analysis = self.situation.analysis;
@@ -313,8 +314,8 @@ impl<'a> Ellipsis<'a> {
         if !request.acts.is_empty() && !self.lacks_the_rest(request, &said) {
             return None;
         }
-        if said.manner == Manner::Fill {
-            said.manner = Manner::Correct;
+        if said.manner == UpdateMode::Fill {
+            said.manner = UpdateMode::Correct;
         }
         said.turn = dialogue.state.turn;
         let confidence = said.values.iter().map(|value| value.confidence).fold(KNOWN.score(), f32::min);
@@ -323,7 +324,7 @@ impl<'a> Ellipsis<'a> {
 
     /// A few words that replace the only text of the call, or the text that they clearly are: "the same for Tulsa". If
     /// they may be anything, the person is asked before they are used.
-    fn text(&self) -> Option<(Said, f32)> {
+    fn text(&self) -> Option<(FormUpdate, f32)> {
         if asked::is_no_value(&self.situation) {
             return None;
         }
@@ -338,7 +339,7 @@ impl<'a> Ellipsis<'a> {
             return None;
         }
         let slot = self.called.only_text().or_else(|| self.called.likeliest_text(&self.situation, span))?;
-        let said = Said { turn: self.called.state.turn, manner: Manner::Correct, ..Said::default() };
+        let said = FormUpdate { turn: self.called.state.turn, manner: UpdateMode::Correct, ..FormUpdate::default() };
         let mut read = FormReading { said, confidence: CERTAIN.score(), leaves_words: false };
         let is_filled = self.called.fill(&self.situation, slot, span, &mut read) && read.said.invalid.is_empty();
         read.said.is_doubtful = read.said.values.iter().any(|value| value.confidence < CERTAIN.score());
@@ -362,7 +363,7 @@ impl<'a> Ellipsis<'a> {
 }
 
 /// The person takes back a value of the call: "sorry, Maple Street 4, I mistyped".
-fn corrected(dialogue: &Dialogue<'_>, called: &OpenForm<'_>, request: &Interpretation) -> Option<(Said, f32)> {
+fn corrected(dialogue: &Dialogue<'_>, called: &OpenForm<'_>, request: &Interpretation) -> Option<(FormUpdate, f32)> {
     let corrects = |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
     let is_correction = called.acts().any(|one| corrects(one.kind));
     // Words that correct a function that acts do not ask for a new call: "no wait, send 40".
@@ -375,5 +376,5 @@ fn corrected(dialogue: &Dialogue<'_>, called: &OpenForm<'_>, request: &Interpret
     let own = Situation { given: Some(called.id), is_meant: true, ..dialogue.situation };
     let read = called.read(&own);
     let is_valid = read.said.invalid.is_empty() && !read.said.values.is_empty();
-    is_valid.then_some((Said { manner: Manner::Correct, ..read.said }, ACTS))
+    is_valid.then_some((FormUpdate { manner: UpdateMode::Correct, ..read.said }, ACTS))
 }

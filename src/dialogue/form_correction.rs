@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::{
     ablation,
     call::SlotValue,
-    conversation::{Manner, Said},
+    conversation::{FormUpdate, UpdateMode},
     decide::{asked, situation::Situation},
     dialogue::{
         form_reading::FormReading,
@@ -83,7 +83,7 @@ impl OpenForm<'_> {
         }
         let slot = self.function.slot(slot);
         let value = self.value_of(slot, (own.utterance(), mention.span), Some(mention), mention.score * KNOWN.score());
-        read.said.manner = Manner::Correct;
+        read.said.manner = UpdateMode::Correct;
         read.leaves_words = true;
         read.confidence = value.confidence;
         read.said.values.push(value);
@@ -92,7 +92,7 @@ impl OpenForm<'_> {
 
     /// "Anna Meyer", after another recipient was read out: a few words that were not used otherwise replace the only
     /// text, the text that they name, or the text that they most probably are. The person is asked to confirm again.
-    pub(crate) fn corrects_text(&self, situation: &Situation<'_>) -> Option<Said> {
+    pub(crate) fn corrects_text(&self, situation: &Situation<'_>) -> Option<FormUpdate> {
         let own = Situation { given: Some(self.id), is_meant: true, ..*situation };
         let utterance = own.utterance();
         let is_text = !asked::is_no_value(&own)
@@ -112,7 +112,7 @@ impl OpenForm<'_> {
             [only] => *only,
             _ => self.likeliest_text(&own, whole).filter(|slot| texts.contains(slot))?,
         };
-        let said = Said { turn: self.state.turn, manner: Manner::Correct, ..Said::default() };
+        let said = FormUpdate { turn: self.state.turn, manner: UpdateMode::Correct, ..FormUpdate::default() };
         let mut read = FormReading { said, confidence: 1.0, leaves_words: false };
         let is_filled = self.fill(&own, slot, whole, &mut read) && read.said.invalid.is_empty();
         read.said.is_doubtful = self.form.is_doubtful;
@@ -121,7 +121,7 @@ impl OpenForm<'_> {
 
     /// What the words of `part` say about a slot with recognizers, if they say nothing else.
     fn reads_all(&self, own: &Situation<'_>, slot: SlotId, part: Span, confidence: f32) -> Option<FormReading> {
-        let mut alone = FormReading { said: Said::default(), confidence, leaves_words: false };
+        let mut alone = FormReading { said: FormUpdate::default(), confidence, leaves_words: false };
         let is_valid = self.fill(own, slot, part, &mut alone)
             && alone.said.invalid.is_empty()
             && alone.said.values.iter().all(|value| value.recognizer.is_some());

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     ablation,
     call::{SlotValue, Source},
-    conversation::{Manner, Removal, Said, merge::count_slot},
+    conversation::{FormUpdate, Removal, UpdateMode, merge::count_slot},
     decide::{asked, situation::Situation, vocabulary::words_of},
     dialogue::{
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN},
@@ -125,7 +125,7 @@ impl OpenForm<'_> {
 
     /// Removes texts that are only a value of a kind that their slot does not take: a telephone number is not a family
     /// name.
-    pub(crate) fn drop_other_kinds(&self, situation: &Situation<'_>, found: &mut Said) {
+    pub(crate) fn drop_other_kinds(&self, situation: &Situation<'_>, found: &mut FormUpdate) {
         let is_other = |value: &SlotValue, span: Span| {
             let path = SlotPath::of_pointer(&value.pointer);
             let Some(slot) = self.function.slot_at(&path).map(|slot| self.function.slot(slot)) else { return false };
@@ -380,7 +380,7 @@ impl OpenForm<'_> {
     /// allows for the new value, it is the one that was filled last; otherwise the one whose text is most similar to
     /// the new one.
     pub(crate) fn corrected(&self, own: &Situation<'_>, part: Span) -> Option<SlotId> {
-        if self.manner() != Manner::Correct {
+        if self.manner() != UpdateMode::Correct {
             return None;
         }
         let turn_of = |slot: SlotId| {

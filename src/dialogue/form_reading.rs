@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     ablation,
     call::{SlotValue, Source},
-    conversation::{Act, Aside, Manner, Said, merge::CERTAIN},
+    conversation::{Act, FormUpdate, InvalidValue, UpdateMode, merge::CERTAIN},
     decide::{
         analysis::Part,
         answered, asked,
@@ -44,7 +44,7 @@ const DAY: usize = "2026-01-01".len();
 
 /// What an utterance says about a form.
 pub(crate) struct FormReading {
-    pub said: Said,
+    pub said: FormUpdate,
     /// 0 to 1.
     pub confidence: f32,
     /// Words are left that say something and are not part of a value.
@@ -70,7 +70,12 @@ impl OpenForm<'_> {
 
     fn read_values(&self, own: &Situation<'_>) -> FormReading {
         let mut read = FormReading {
-            said: Said { turn: self.state.turn, manner: self.manner(), asked: self.asked.to_vec(), ..Said::default() },
+            said: FormUpdate {
+                turn: self.state.turn,
+                manner: self.manner(),
+                asked: self.asked.to_vec(),
+                ..FormUpdate::default()
+            },
             confidence: 1.0,
             leaves_words: false,
         };
@@ -95,7 +100,7 @@ impl OpenForm<'_> {
         let view = own.analysis.within(&Part { span: part, ..own.analysis.whole.clone() });
         let mut found = self.aligned(&own.within(&view), &mut read);
         if ablation::holds("form.adds_to_known", self.adds_to_known(&found)) {
-            read.said.manner = Manner::Fill;
+            read.said.manner = UpdateMode::Fill;
         }
         if self.corrects_one(own, part, &found, &mut read) {
             return read;
@@ -128,7 +133,7 @@ impl OpenForm<'_> {
         let is_correction = self.may_correct(own) && !found.values.is_empty() && found.values.iter().all(replaces);
         if ablation::holds("form.corrects_known", is_correction) {
             // "The 20th", if the question only asks whether everything is right.
-            read.said.manner = Manner::Correct;
+            read.said.manner = UpdateMode::Correct;
         }
         // The confidence is that of the least sure value.
         let certain = found.values.iter().map(|value| value.confidence).fold(1.0, f32::min);
@@ -141,10 +146,10 @@ impl OpenForm<'_> {
     }
 
     /// The values by alignment with the exemplars and by the recognizers. `situation` is the part that may hold values.
-    fn aligned(&self, situation: &Situation<'_>, read: &mut FormReading) -> Said {
+    fn aligned(&self, situation: &Situation<'_>, read: &mut FormReading) -> FormUpdate {
         // A correction is about what was said before, not about what is asked.
         let nothing = Expected::default();
-        let is_correction = read.said.manner == Manner::Correct;
+        let is_correction = read.said.manner == UpdateMode::Correct;
         let expected = if is_correction { &nothing } else { situation.expected };
         let mut situation = Situation { expected, ..*situation };
         let reading = Reading::new(&situation, self.id);
@@ -170,7 +175,7 @@ impl OpenForm<'_> {
     }
 
     /// "Nah" answers the question; it is not a "no" for a slot that was not asked for.
-    fn drop_replies(&self, situation: &Situation<'_>, found: &mut Said) {
+    fn drop_replies(&self, situation: &Situation<'_>, found: &mut FormUpdate) {
         let reply = situation.analysis.reply;
         if self.asked.is_empty() || !matches!(reply.answer, YesNo::Affirmative | YesNo::Negative) {
             return;
@@ -183,7 +188,7 @@ impl OpenForm<'_> {
 
     /// "Yup, fire away": in an answer that agrees to what was read out, free text changes a value only after its slot's
     /// name, or behind a "but".
-    fn keep_agreed(&self, own: &Situation<'_>, found: &mut Said) {
+    fn keep_agreed(&self, own: &Situation<'_>, found: &mut FormUpdate) {
         let agrees = self.corrects && own.analysis.reply.answer == YesNo::Affirmative;
         if agrees && own.analysis.acts.change().is_none() {
             found.values.retain(|value| !ablation::holds("form.keep_agreed", self.is_loose(own, value)));
@@ -205,8 +210,8 @@ impl OpenForm<'_> {
 
     /// "Add rice to the curry", where a curry is known: the value before the item is added to that item, and the item
     /// is not a new one.
-    fn adds_to_known(&self, found: &Said) -> bool {
-        let Some(head) = self.head().filter(|_| self.manner() == Manner::Add) else { return false };
+    fn adds_to_known(&self, found: &FormUpdate) -> bool {
+        let Some(head) = self.head().filter(|_| self.manner() == UpdateMode::Add) else { return false };
         let path = &self.function.slot(head).path;
         let is_head = |value: &&SlotValue| SlotPath::of_pointer(&value.pointer) == *path;
         let mut heads = found.values.iter().filter(is_head);
@@ -220,10 +225,10 @@ impl OpenForm<'_> {
     }
 
     /// True if one slot is corrected, or one more item is named, by words that say which.
-    fn corrects_one(&self, own: &Situation<'_>, part: Span, found: &Said, read: &mut FormReading) -> bool {
+    fn corrects_one(&self, own: &Situation<'_>, part: Span, found: &FormUpdate, read: &mut FormReading) -> bool {
         let is_guess = |value: &SlotValue| value.recognizer.is_none() && value.confidence < EVEN;
         match read.said.manner {
-            Manner::Correct => {
+            UpdateMode::Correct => {
                 if let Some(count) = ablation::found("form.counted", self.counted(own, part))
                     && self.fill(own, count, part, read)
                 {
@@ -247,14 +252,14 @@ impl OpenForm<'_> {
                     || found.values.is_empty() && self.corrects_beside(own, part, read)
             }
             // "And a coke" names one more item, even if no recognizer knows it.
-            Manner::Add if found.values.iter().all(is_guess) => {
+            UpdateMode::Add if found.values.iter().all(is_guess) => {
                 let list = self.head().or_else(|| self.only_texts());
                 list.is_some_and(|list| self.fill(own, list, part, read))
             }
-            Manner::Fill if self.asked.is_empty() && found.values.is_empty() => {
+            UpdateMode::Fill if self.asked.is_empty() && found.values.is_empty() => {
                 self.corrects_by_kind(own, part, read) || self.corrects_beside(own, part, read)
             }
-            Manner::Add | Manner::Fill => false,
+            UpdateMode::Add | UpdateMode::Fill => false,
         }
     }
 
@@ -296,10 +301,10 @@ impl OpenForm<'_> {
 
     /// Keeps values that are sure enough. Any words fill the slot that was asked for. For another slot they must be
     /// sure, or stand between other values.
-    fn keep_sure(&self, own: &Situation<'_>, found: &mut Said) {
+    fn keep_sure(&self, own: &Situation<'_>, found: &mut FormUpdate) {
         let is_answer = !asked::is_no_value(own);
         let is_question = asked::is_polite_question(self.module.language(), own.utterance().text());
-        let is_correction = self.manner() == Manner::Correct;
+        let is_correction = self.manner() == UpdateMode::Correct;
         let may_correct = self.may_correct(own);
         found.invalid.retain(|aside| {
             is_correction || self.asked.contains(&aside.pointer) || self.form.at(&aside.pointer).is_none()
@@ -325,7 +330,7 @@ impl OpenForm<'_> {
     /// The value of the slot that was asked for again because its words were ambiguous, if the answer decides which is
     /// meant.
     fn settled(&self, own: &Situation<'_>) -> Option<SlotValue> {
-        let is_asked = |aside: &&Aside| !aside.readings.is_empty() && self.asked.contains(&aside.pointer);
+        let is_asked = |aside: &&InvalidValue| !aside.readings.is_empty() && self.asked.contains(&aside.pointer);
         let aside = self.form.aside.iter().find(is_asked)?;
         let slot = self.function.slot(self.asked_slot()?);
         let said = aside.found.as_ref()?.as_str()?;
@@ -360,7 +365,7 @@ impl OpenForm<'_> {
                 }
                 Kind::Replace { old, new } => {
                     if let Some(value) = ablation::found("form.replaced_within", self.replaced_within(own, old, new)) {
-                        read.said.manner = Manner::Correct;
+                        read.said.manner = UpdateMode::Correct;
                         read.said.values.push(value);
                         is_read = true;
                     } else if let Some(slot) = self.place(own, old).or_else(|| self.asked_slot()) {
@@ -399,7 +404,7 @@ impl OpenForm<'_> {
         let Some(end) = parts.rfind([',', ';', '.', '、', '。']).map(|at| parts[..at].chars().count()) else {
             return;
         };
-        let mut answer = FormReading { said: Said::default(), confidence: 1.0, leaves_words: false };
+        let mut answer = FormReading { said: FormUpdate::default(), confidence: 1.0, leaves_words: false };
         if self.fill(own, asked, Span::new(0, end), &mut answer) {
             let is_likely = |value: &SlotValue| value.recognizer.is_some() || value.confidence >= EVEN;
             read.said.values.extend(answer.said.values.into_iter().filter(is_likely));
@@ -426,7 +431,7 @@ impl OpenForm<'_> {
             let Some(new) = behind.or_else(|| content(Span::new(0, negation.cue.start))) else { return false };
             let is_read = self.fill(own, slot, new, read);
             if is_read {
-                read.said.manner = Manner::Correct;
+                read.said.manner = UpdateMode::Correct;
             }
             is_read
         })
@@ -455,13 +460,13 @@ impl OpenForm<'_> {
     }
 
     /// True if a recognizer knows every value and its slot has a different one.
-    fn replaces(&self, found: &Said) -> bool {
+    fn replaces(&self, found: &FormUpdate) -> bool {
         let is_filled = |value: &SlotValue| self.form.has(&SlotPath::of_pointer(&value.pointer));
         !found.values.is_empty() && found.values.iter().all(|value| value.recognizer.is_some() && is_filled(value))
     }
 
     /// "The address is 21 Elm Court": the words name the slots that they give values for.
-    fn is_named(&self, own: &Situation<'_>, found: &Said) -> bool {
+    fn is_named(&self, own: &Situation<'_>, found: &FormUpdate) -> bool {
         let names = |value: &SlotValue| {
             let slot = self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
             slot.zip(value.span).is_some_and(|(slot, span)| written::is_named(own, self.function, slot, span))
@@ -496,7 +501,7 @@ impl OpenForm<'_> {
     }
 
     /// Values and invalid values in an array are put into the item that was asked about.
-    fn put_where_asked(&self, said: &mut Said) {
+    fn put_where_asked(&self, said: &mut FormUpdate) {
         for aside in &mut said.invalid {
             let path = SlotPath::of_pointer(&aside.pointer);
             if let Some(asked) =
@@ -510,7 +515,7 @@ impl OpenForm<'_> {
     /// "Until the 9th", where it begins on 3 May: a day without its month, or a day of the week, is the first one after
     /// the day of an earlier slot. If another day of the slot is known already, or the end of a range that begins on
     /// the day, a day without its month is in that month.
-    fn relate_days(&self, own: &Situation<'_>, said: &mut Said) {
+    fn relate_days(&self, own: &Situation<'_>, said: &mut FormUpdate) {
         let slot_of = |pointer: &str| self.function.slot_at(&SlotPath::of_pointer(pointer));
         let known: Vec<(SlotId, Date)> = self
             .form
@@ -567,7 +572,7 @@ impl OpenForm<'_> {
 
     /// "At 9 instead", where 8 in the morning is known: an hour that may be in either half of the day is in the same
     /// half as the hour that it replaces.
-    fn relate_hours(&self, own: &Situation<'_>, said: &mut Said) {
+    fn relate_hours(&self, own: &Situation<'_>, said: &mut FormUpdate) {
         let is_late = |value: &Value| Some(value.as_str()?.parse::<Time>().ok()?.hour() >= NOON);
         said.invalid.retain(|aside| {
             let known = self.form.at(&aside.pointer).and_then(|known| is_late(&known.value));

@@ -5,7 +5,7 @@
 use crate::{
     ablation,
     call::SlotValue,
-    conversation::{Act, Said, merge::CERTAIN},
+    conversation::{Act, FormUpdate, merge::CERTAIN},
     decide::{
         bars::bars,
         calibration,
@@ -13,7 +13,7 @@ use crate::{
         situation::{Requests, Situation},
     },
     dialogue::{
-        beside::{Effect, Elsewhere, Weighed},
+        beside::{Effect, Elsewhere, WeighedEffects},
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation, Task},
         open_form::{ANSWERED, OpenForm, said as said_by},
@@ -26,7 +26,7 @@ use crate::{
 const NOTHING: Certainty = Certainty::Even;
 
 /// What is said about the form, and what else is asked for.
-struct Heard {
+struct ReplyReading {
     reading: FormReading,
     others: Vec<Frame>,
     /// What else is asked for is put to the person before it is called.
@@ -36,7 +36,7 @@ struct Heard {
     confidence: f32,
     /// What is done to the form if no value was said.
     silent: Option<Act>,
-    weighed: Option<Weighed>,
+    weighed: Option<WeighedEffects>,
 }
 
 /// See [the module](self).
@@ -66,7 +66,7 @@ pub(crate) fn form_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interp
     Interpretation { task, requests: Some(requests), ..local }
 }
 
-fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
+fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> ReplyReading {
     let own = Situation { given: Some(open.id), is_meant: true, ..*free };
     let mut reading = open.read(&own);
     let settled = open.done_without_value(free);
@@ -76,7 +76,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
         let effect = if is_told { Effect::Tells } else { Effect::Nothing };
         let silent = settled.or_else(|| (!open.asked.is_empty() && open.passes(free)).then(|| open.leave()));
         let (others, confidence) = (Vec::new(), reading.confidence);
-        return Heard { reading, others, is_doubtful: false, effect, confidence, silent, weighed: None };
+        return ReplyReading { reading, others, is_doubtful: false, effect, confidence, silent, weighed: None };
     }
     let mut elsewhere = open.elsewhere(free);
     // Words that fit the form are about the form. Another request needs evidence of its own.
@@ -115,10 +115,10 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     let silent = settled.or_else(|| (effect == Effect::Declines).then(|| open.leave()));
     let confidence = if effect == Effect::Tells { sure.min(reading.confidence) } else { sure };
     let Elsewhere { frames: others, is_doubtful, .. } = elsewhere;
-    Heard { reading, others, is_doubtful, effect, confidence, silent, weighed: Some(weighed) }
+    ReplyReading { reading, others, is_doubtful, effect, confidence, silent, weighed: Some(weighed) }
 }
 
-impl Heard {
+impl ReplyReading {
     /// The confidence of the local reading, 0 to 1. It is 0 if nothing was understood.
     fn confidence(&self, open: &OpenForm<'_>) -> f32 {
         let is_nothing = self.effect == Effect::Nothing && !open.has_acts();
@@ -128,7 +128,7 @@ impl Heard {
     fn interpretation(self, dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interpretation {
         let Self { reading, others, is_doubtful, effect, confidence, .. } = self;
         let FormReading { mut said, confidence: read, .. } = reading;
-        let mut notes: Vec<String> = self.weighed.iter().map(Weighed::note).collect();
+        let mut notes: Vec<String> = self.weighed.iter().map(WeighedEffects::note).collect();
         let beside = self.weighed;
         if effect == Effect::Elsewhere {
             // The values for the form are kept apart from the words that ask for something else.
@@ -137,7 +137,7 @@ impl Heard {
             let own = (is_answer && said.brings_something()).then(|| inform(open, said));
             let of = |frame: &Frame| {
                 let said = said_by(frame, dialogue.state.turn, None);
-                Act::Inform { function: frame.function, said: Said { is_doubtful, ..said }, another: false }
+                Act::Inform { function: frame.function, said: FormUpdate { is_doubtful, ..said }, another: false }
             };
             let acts = own.into_iter().chain(others.iter().map(of)).collect();
             return Interpretation { notes, beside, ..Interpretation::of(acts, confidence) };
@@ -154,12 +154,12 @@ impl Heard {
     }
 }
 
-fn inform(open: &OpenForm<'_>, said: Said) -> Act {
+fn inform(open: &OpenForm<'_>, said: FormUpdate) -> Act {
     Act::Inform { function: open.id, said, another: false }
 }
 
 /// Keeps the values outside the words that ask for other functions; `length` is that of the utterance.
-fn keep_apart(said: &mut Said, others: &[Frame], length: usize) {
+fn keep_apart(said: &mut FormUpdate, others: &[Frame], length: usize) {
     let is_apart = others.iter().all(|frame| frame.segment.len() < length);
     let is_beside = |span: Span| others.iter().all(|frame| !frame.segment.overlaps(span));
     said.values.retain(|value| is_apart && value.span.is_some_and(is_beside));

@@ -8,7 +8,7 @@ use crate::{
         outcome::{Alternative, Decision, Frame},
         situation::{Requests, Situation},
     },
-    dialogue::{beside::Weighed, open_form::OpenForm},
+    dialogue::{beside::WeighedEffects, open_form::OpenForm},
     module::{FunctionId, Module},
     probability::EVEN,
     recognize::reply::Reply,
@@ -26,7 +26,7 @@ pub(crate) struct Dialogue<'a> {
     /// The most candidates that are looked for.
     pub candidates: usize,
     pub assistance: Assistance,
-    pub told: &'a Told,
+    pub told: &'a ServerReading,
 }
 
 /// When a model server is asked.
@@ -40,7 +40,7 @@ pub(crate) enum Assistance {
 
 /// What model servers have said of the utterance so far.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ServerReading {
     pub reply: Option<Reply>,
     pub decision: Option<Decision>,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Interpretation {
     pub confidence: f32,
     /// Probability that the functions that it opens are meant, whatever their values, 0 to 1.
     pub meant: f32,
-    /// The question for a model server. Its answer goes into [`Told`] for another interpretation; without an answer,
+    /// The question for a model server. Its answer goes into [`ServerReading`] for another interpretation; without an answer,
     /// this interpretation stands.
     pub task: Option<Task>,
     /// The parts that are separate requests, if they were looked for.
@@ -72,7 +72,7 @@ pub(crate) struct Interpretation {
     /// The alternatives for a separate request, likeliest first.
     pub alternatives: Vec<Alternative>,
     /// The weighing for an utterance while a form is open.
-    pub beside: Option<Weighed>,
+    pub beside: Option<WeighedEffects>,
     pub notes: Vec<String>,
 }
 

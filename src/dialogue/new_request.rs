@@ -3,7 +3,7 @@
 use crate::{
     ablation,
     call::SlotValue,
-    conversation::{Act, Form, Pending, Said, merge::CERTAIN},
+    conversation::{Act, Form, FormUpdate, Pending, merge::CERTAIN},
     decide::{
         analysis::Analysis,
         calibration,
@@ -106,9 +106,9 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
 }
 
 /// What the person said about this function before the request was known: "hello, I'm Jane".
-fn unheard(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Said> {
+fn unheard(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<FormUpdate> {
     let turn = dialogue.state.turn;
-    let mut all = Said { turn, ..Said::default() };
+    let mut all = FormUpdate { turn, ..FormUpdate::default() };
     for line in dialogue.state.lines.iter().rev().filter(|line| line.is_unheard).take(UNHEARD) {
         let Some(found) = said_before(dialogue, &line.text, function) else { continue };
         let is_sure = |value: &SlotValue| value.confidence >= CERTAIN.score() && !value.pointer.contains("/0");
@@ -123,7 +123,7 @@ fn unheard(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Said> {
 }
 
 /// What an earlier utterance says about this function: recognized and aligned, without considering other functions.
-pub(crate) fn said_before(dialogue: &Dialogue<'_>, text: &str, function: FunctionId) -> Option<Said> {
+pub(crate) fn said_before(dialogue: &Dialogue<'_>, text: &str, function: FunctionId) -> Option<FormUpdate> {
     if is_blank(text) {
         return None;
     }
@@ -168,7 +168,7 @@ fn values_of(module: &Module, frames: &[Frame]) -> usize {
 }
 
 /// "Three burgers, one of them with bacon": what is said about the one, apart from what is said about all.
-fn portion(said: &mut Said, situation: &Situation<'_>) -> Option<Said> {
+fn portion(said: &mut FormUpdate, situation: &Situation<'_>) -> Option<FormUpdate> {
     let utterance = situation.utterance();
     let (count, rest) = situation.analysis.acts.moves.iter().find_map(|one| match one.kind {
         Kind::Portion { count, rest } if one.confidence >= ACTS => Some((count, rest)),
@@ -184,11 +184,11 @@ fn portion(said: &mut Said, situation: &Situation<'_>) -> Option<Said> {
         said.values.drain(..).partition(|value| is_within(value, rest) && value.pointer.contains("/0"));
     said.values = all;
     let portion = count_of(situation, count)?;
-    (!part.is_empty()).then(|| Said {
+    (!part.is_empty()).then(|| FormUpdate {
         turn: said.turn,
         confidence: said.confidence,
         values: part,
         portion: Some(portion),
-        ..Said::default()
+        ..FormUpdate::default()
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     call::{SlotValue, Source, ViolationKind},
-    conversation::{Aside, Form, Manner, Said, State},
+    conversation::{Form, FormUpdate, InvalidValue, State, UpdateMode},
     decide::outcome::Frame,
     module::{Function, FunctionId, Module, Slot, SlotId, SlotPath},
     recognize::{
@@ -56,12 +56,12 @@ impl OpenForm<'_> {
         self.acts.rest.is_none() && self.has_acts()
     }
 
-    pub(crate) fn manner(&self) -> Manner {
-        let mut manner = if self.corrects { Manner::Correct } else { Manner::Fill };
+    pub(crate) fn manner(&self) -> UpdateMode {
+        let mut manner = if self.corrects { UpdateMode::Correct } else { UpdateMode::Fill };
         for one in self.acts() {
             match one.kind {
-                Kind::Correct | Kind::Change { .. } | Kind::Replace { .. } => return Manner::Correct,
-                Kind::Add => manner = Manner::Add,
+                Kind::Correct | Kind::Change { .. } | Kind::Replace { .. } => return UpdateMode::Correct,
+                Kind::Add => manner = UpdateMode::Add,
                 _ => {}
             }
         }
@@ -93,7 +93,7 @@ impl OpenForm<'_> {
     }
 
     /// True if it says something about the form that is not known yet.
-    pub(crate) fn is_changed_by(&self, said: &Said) -> bool {
+    pub(crate) fn is_changed_by(&self, said: &FormUpdate) -> bool {
         let is_known = |value: &SlotValue| self.form.of_slot(&value.path()).any(|known| known.value == value.value);
         let is_other = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.removed.is_empty();
         is_other || !said.values.iter().all(is_known)
@@ -114,7 +114,7 @@ impl OpenForm<'_> {
 }
 
 /// What a frame of this turn says. A value from an earlier turn is left out if the form has one for the same slot.
-pub(crate) fn said(frame: &Frame, turn: u32, form: Option<&Form>) -> Said {
+pub(crate) fn said(frame: &Frame, turn: u32, form: Option<&Form>) -> FormUpdate {
     let is_known = |path: &SlotPath| form.is_some_and(|form| form.has(path));
     let is_new = |value: &&SlotValue| match value.from {
         Source::Said if value.span.is_some() => true,
@@ -133,12 +133,12 @@ pub(crate) fn said(frame: &Frame, turn: u32, form: Option<&Form>) -> Said {
     let faults = frame.invalid.iter().filter(|violation| is_fault(violation.kind) && violation.found.is_some());
     let excluded = frame.excluded.iter().filter(|value| value.span.is_some());
     let of_turn = |value: &SlotValue| SlotValue { turn, ..value.clone() };
-    Said {
+    FormUpdate {
         turn,
         confidence: frame.confidence,
         values: values.map(of_turn).collect(),
-        invalid: faults.map(|violation| Aside::new(violation, turn)).collect(),
+        invalid: faults.map(|violation| InvalidValue::new(violation, turn)).collect(),
         excluded: excluded.map(of_turn).collect(),
-        ..Said::default()
+        ..FormUpdate::default()
     }
 }

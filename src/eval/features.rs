@@ -9,7 +9,7 @@ use crate::{
     decide::{
         features::{BesideInput, Features, RankingInput},
         knowledge::Knowledge,
-        model::Beside,
+        model::FormEffects,
     },
     module::FunctionId,
     understand::{Alternative, Turn},
@@ -30,7 +30,7 @@ struct BesideLine<'a> {
     expected: Vec<&'a str>,
     /// The function of the open form.
     open: &'a str,
-    beside: Beside<bool>,
+    beside: FormEffects<bool>,
     values: Vec<f32>,
 }
 

@@ -5,7 +5,7 @@
 
 use super::{
     Case, Dialogues, EvalOptions, Evaluation, ExpectedFunction, Place, Progress,
-    round_trip::{Form, RoundTripError, Said, moment},
+    round_trip::{Form, RoundTripError, SpokenTemplates, moment},
     tally::Tally,
 };
 use crate::{
@@ -38,7 +38,7 @@ pub async fn leave_one_out(
     progress: Progress<'_>,
 ) -> Result<Evaluation, LeaveOneOutError> {
     let module = &snapshot.module;
-    let said = Said::new(module, seed).map_err(RoundTripError::from)?;
+    let said = SpokenTemplates::new(module, seed).map_err(RoundTripError::from)?;
     let cases = cases(module, said);
     let now = moment(module);
     let options = EvalOptions { strategy: Some(StrategyName::Local), now: Some(now), pooled: false, features };
@@ -57,7 +57,7 @@ pub async fn leave_one_out(
 }
 
 /// Each with the position of its exemplar in the function.
-fn cases(module: &Module, mut said: Said<'_>) -> Vec<(usize, Case)> {
+fn cases(module: &Module, mut said: SpokenTemplates<'_>) -> Vec<(usize, Case)> {
     let mut cases = Vec::new();
     for id in module.function_ids() {
         let function = module.function(id);
@@ -97,7 +97,7 @@ mod tests {
         let folds: Vec<Module> = (0..FOLDS).map(|fold| without(&module, fold)).collect();
         let kept = |fold: &Module| fold.functions.iter().map(|function| function.exemplars.len()).sum::<usize>();
         assert_eq!(folds.iter().map(|fold| all - kept(fold)).sum::<usize>(), all);
-        let cases = cases(&module, Said::new(&module, 1).unwrap());
+        let cases = cases(&module, SpokenTemplates::new(&module, 1).unwrap());
         assert_eq!(cases.len(), all);
         for (position, case) in cases {
             let fold = &folds[position % FOLDS];

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::round_trip::{Form, Said, ValuesError};
+use super::round_trip::{Form, SpokenTemplates, ValuesError};
 use crate::{
     embed::{EmbedError, Purpose, SharedEmbedder},
     linear::dot,
@@ -97,7 +97,7 @@ async fn descriptions(module: &Module, embedder: &SharedEmbedder) -> Result<Vec<
 
 /// Exemplars with values filled in, so that marks do not make them similar.
 async fn exemplars(module: &Module, embedder: &SharedEmbedder) -> Result<Vec<Lint>, LintError> {
-    let mut said = Said::new(module, 1)?;
+    let mut said = SpokenTemplates::new(module, 1)?;
     let mut all: Vec<(FunctionId, &str, String)> = Vec::new();
     for id in module.function_ids() {
         for exemplar in &module.function(id).exemplars {

@@ -13,7 +13,7 @@ use prometheus_client::{
 };
 
 use crate::{
-    act::Deed,
+    act::MadeCall,
     conversation::store::StoreError,
     llm::Usage,
     module::ModuleName,
@@ -181,7 +181,7 @@ impl Metrics {
     }
 
     /// Records a call that was made here.
-    pub(super) fn action(&self, module: &ModuleName, deed: &Deed) {
+    pub(super) fn action(&self, module: &ModuleName, deed: &MadeCall) {
         let labels = ActionLabels { module: module.to_string(), status: deed.status.name() };
         self.action_seconds.get_or_create(&labels).observe(deed.took_ms / 1e3);
     }

@@ -38,8 +38,8 @@ pub struct SlotReading {
 impl SlotReading {
     /// The author's settings for the slot, else what the words of the schema say in these languages.
     pub(super) fn new(set: Option<&SlotSettings>, languages: Languages, function: (&str, &str), slot: &Slot) -> Self {
-        let own = Said::new(&[slot.label(), &slot.description], languages);
-        let all = Said::new(&[slot.label(), &slot.description, function.0, function.1], languages);
+        let own = SchemaWords::new(&[slot.label(), &slot.description], languages);
+        let all = SchemaWords::new(&[slot.label(), &slot.description, function.0, function.1], languages);
         let is_number = slot.kind.is_number();
         let guessed = if is_number { unit(slot, languages) } else { None };
         let unit = set.and_then(|set| set.unit).or(guessed);
@@ -98,12 +98,12 @@ impl SlotReading {
 }
 
 /// The words of a schema's texts.
-struct Said {
+struct SchemaWords {
     words: Vec<String>,
     languages: Languages,
 }
 
-impl Said {
+impl SchemaWords {
     fn new(texts: &[&str], languages: Languages) -> Self {
         let words = texts.iter().flat_map(|text| name_words(text)).map(|word| singular(&fold(&word)).into_owned());
         Self { words: words.collect(), languages }
@@ -129,7 +129,7 @@ impl Said {
     }
 }
 
-fn direction(own: &Said, all: &Said) -> Direction {
+fn direction(own: &SchemaWords, all: &SchemaWords) -> Direction {
     let tells_of_past = all.any(|slots| &slots.past_matters) && !own.any(|slots| &slots.ahead);
     if own.any(|slots| &slots.past) || tells_of_past { Direction::Past } else { Direction::Future }
 }
@@ -171,7 +171,7 @@ fn unit(slot: &Slot, languages: Languages) -> Option<Unit> {
     let counts = |word: &str| {
         (label.len() > 1 || singular(word) != word) && (word != label[0] || !is(word, |slots| &slots.bounds))
     };
-    let is_sum = Said::new(&[slot.label(), &slot.description], languages).any(|slots| &slots.sums);
+    let is_sum = SchemaWords::new(&[slot.label(), &slot.description], languages).any(|slots| &slots.sums);
     // Nor is the `min` of `prix_min`; and pounds of money are not a weight.
     let fits = |unit: &Unit| !(is_sum && matches!(unit, Unit::Pounds | Unit::Minutes));
     let named: Vec<Unit> =

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{CompileError, Evidence, Proposal, Validator, Verdict},
-    decide::{arguments as assemble, filling::Said},
+    decide::{arguments as assemble, filling::SpannedValue},
     module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
     recognize::{Context, Mention, RecognizeError, Recognizers},
     text::Utterance,
@@ -172,7 +172,7 @@ impl<'m> Sampler<'m> {
             } else {
                 of(&mentions).filter(|value| of(&later).as_ref() == Some(value))?
             };
-            said.push(Said { slot: *slot, span, value: fit(value, function.slot(*slot).kind) });
+            said.push(SpannedValue { slot: *slot, span, value: fit(value, function.slot(*slot).kind) });
         }
         let (arguments, _) = assemble::arguments(function, &said);
         let checked = self.validator.check(function, id, arguments.clone());

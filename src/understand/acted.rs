@@ -1,7 +1,7 @@
 //! A turn after its calls were made here: the reply about each, and what the conversation remembers.
 
 use crate::{
-    act::{Deed, Status},
+    act::{MadeCall, Status},
     assist::history::shortened,
     call::Call,
     conversation::{Confirmation, End, Form, Pending, State, Who},
@@ -13,10 +13,10 @@ use crate::{
 /// The calls of a turn that we make: those of functions with an endpoint that are not in `theirs`, which the client
 /// calls itself.
 #[must_use]
-pub fn own_calls(snapshot: &Snapshot, turn: &Turn, theirs: &[String]) -> Vec<Deed> {
+pub fn own_calls(snapshot: &Snapshot, turn: &Turn, theirs: &[String]) -> Vec<MadeCall> {
     let Outcome::Call(calls) = &turn.outcome else { return Vec::new() };
     let own = calls.iter().filter(|call| is_own(snapshot, call, theirs));
-    own.map(|call| Deed::new(&snapshot.module.function(call.function()).name, call.arguments())).collect()
+    own.map(|call| MadeCall::new(&snapshot.module.function(call.function()).name, call.arguments())).collect()
 }
 
 fn is_own(snapshot: &Snapshot, call: &Call, theirs: &[String]) -> bool {
@@ -31,7 +31,7 @@ pub fn acted(
     snapshot: &Snapshot,
     language: Option<&str>,
     conversed: Conversed,
-    deeds: Vec<Deed>,
+    deeds: Vec<MadeCall>,
     theirs: &[String],
 ) -> Conversed {
     let Conversed { mut turn, mut state, called } = conversed;
@@ -81,9 +81,9 @@ pub fn acted(
 }
 
 /// Reports calls of an earlier turn with unknown results before anything else.
-pub fn interrupted(snapshot: &Snapshot, language: Option<&str>, turn: &mut Turn, deeds: Vec<Deed>) {
+pub fn interrupted(snapshot: &Snapshot, language: Option<&str>, turn: &mut Turn, deeds: Vec<MadeCall>) {
     let voice = Voice::new(&snapshot.module, language);
-    let deeds: Vec<Deed> = deeds.into_iter().map(judged).collect();
+    let deeds: Vec<MadeCall> = deeds.into_iter().map(judged).collect();
     let words: Vec<String> = deeds.iter().map(|deed| said(snapshot, &voice, deed)).collect();
     if !words.is_empty() {
         turn.preface(&words.join("\n"));
@@ -92,16 +92,16 @@ pub fn interrupted(snapshot: &Snapshot, language: Option<&str>, turn: &mut Turn,
 }
 
 /// A service may report in a successful answer that it did nothing.
-fn judged(deed: Deed) -> Deed {
+fn judged(deed: MadeCall) -> MadeCall {
     let is_refusal = deed.status == Status::Done && result(&deed).failure().is_some();
-    if is_refusal { Deed { status: Status::Failed, ..deed } } else { deed }
+    if is_refusal { MadeCall { status: Status::Failed, ..deed } } else { deed }
 }
 
-fn result(deed: &Deed) -> CallResult {
+fn result(deed: &MadeCall) -> CallResult {
     CallResult { function: Some(deed.function.clone()), arguments: deed.arguments.clone(), text: deed.text.clone() }
 }
 
-fn said(snapshot: &Snapshot, voice: &Voice<'_>, deed: &Deed) -> String {
+fn said(snapshot: &Snapshot, voice: &Voice<'_>, deed: &MadeCall) -> String {
     let function = snapshot.module.function_named(&deed.function).map(|id| snapshot.module.function(id));
     match (deed.status, function) {
         (Status::Done, _) => voice.result(&result(deed)),

@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::{
     assist::{
         ask::{self, Decided},
-        history::Heard,
+        history::EarlierMessages,
         ledger::Ledger,
     },
     conversation::{Form, Manners, State, Who, apply},
@@ -17,7 +17,7 @@ use crate::{
     },
     dialogue::{
         interpret::{self, interpret},
-        interpretation::{Assistance, Dialogue, Interpretation, Task, Told},
+        interpretation::{Assistance, Dialogue, Interpretation, ServerReading, Task},
         next_step::{Answer, Turning},
     },
     llm::Usage,
@@ -26,7 +26,7 @@ use crate::{
     snapshot::Snapshot,
     telemetry::milliseconds,
     understand::{
-        CUT_SHORT, DecidedBy, Outcome, Said, Trace, Turn, TurnError, TurnRequest, Understander,
+        CUT_SHORT, DecidedBy, HistoryMessage, Outcome, Trace, Turn, TurnError, TurnRequest, Understander,
         analysis::{Analysed, among},
     },
 };
@@ -44,7 +44,7 @@ pub struct Conversed {
 /// What model servers contributed to a turn.
 struct Assisted {
     assistance: Assistance,
-    told: Told,
+    told: ServerReading,
     decided_by: DecidedBy,
     notes: Vec<String>,
 }
@@ -54,7 +54,7 @@ struct Assisted {
 struct Asking<'a> {
     snapshot: &'a Snapshot,
     request: &'a TurnRequest,
-    heard: &'a Heard<'a>,
+    heard: &'a EarlierMessages<'a>,
     situation: Situation<'a>,
 }
 
@@ -114,7 +114,7 @@ impl Understander {
         before.turn += 1;
         let expected = interpret::expected(module, &before).unwrap_or_else(|| request.expected.clone());
         let request = TurnRequest { expected, history: history(&before), ..request.clone() };
-        let heard = Heard::new(&request.history);
+        let heard = EarlierMessages::new(&request.history);
         let Analysed { analysis, took } = self.analyse(snapshot, &request).await?;
         let situation = self.situation(snapshot, &request, &heard.earlier, &analysis);
         let asking = Asking { snapshot, request: &request, heard: &heard, situation };
@@ -171,7 +171,7 @@ impl Understander {
         let among = among(asking.request);
         let mut assisted = Assisted {
             assistance: self.assistance(asking),
-            told: Told::default(),
+            told: ServerReading::default(),
             decided_by: DecidedBy::Local,
             notes: Vec::new(),
         };
@@ -272,14 +272,14 @@ impl Understander {
 }
 
 /// The messages of a conversation, as input for a turn.
-pub(crate) fn history(state: &State) -> Vec<Said> {
+pub(crate) fn history(state: &State) -> Vec<HistoryMessage> {
     let said = |line: &crate::conversation::Line| {
         let text = line.text.clone();
         match line.who {
-            Who::Person => Said::Person(text),
-            Who::Assistant => Said::Assistant(text),
-            Who::Called => Said::Called(text),
-            Who::Tool => Said::Tool(text),
+            Who::Person => HistoryMessage::Person(text),
+            Who::Assistant => HistoryMessage::Assistant(text),
+            Who::Called => HistoryMessage::Called(text),
+            Who::Tool => HistoryMessage::Tool(text),
         }
     };
     state.lines.iter().map(said).collect()

@@ -30,7 +30,7 @@ const IN_BACKGROUND: u64 = 4;
 /// As many places as the machine has cores, shared out among owners: without a free place a stage waits, and the owner
 /// that had least comes first. Clones are cheap and share them.
 #[derive(Debug, Clone)]
-pub(crate) struct Cores(Shares);
+pub(crate) struct CoreShares(Shares);
 
 /// A place to work, held until dropped.
 pub(crate) struct Core {
@@ -39,7 +39,7 @@ pub(crate) struct Core {
     weight: u64,
 }
 
-impl Cores {
+impl CoreShares {
     /// For the cores of this machine.
     pub(crate) fn new() -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);

@@ -43,7 +43,7 @@ mod yes_no;
 
 pub use crate::{
     assist::{
-        history::Said,
+        history::HistoryMessage,
         ledger::{Attempt, BudgetOverrides},
         strategy::{DecidedBy, best_strategy},
     },
@@ -71,7 +71,7 @@ pub use view::{is_sensitive, open_frames, summary};
 pub use yes_no::Answered;
 
 use crate::{
-    assist::{ask::Decided, history::Heard, ledger::Ledger},
+    assist::{ask::Decided, history::EarlierMessages, ledger::Ledger},
     decide::{
         explanation::explain,
         outcome as decide,
@@ -89,7 +89,7 @@ use crate::{
     text::fuel::Fuel,
 };
 use analysis::Analysed;
-use cores::Cores;
+use cores::CoreShares;
 
 /// Note for a text that ran out of fuel.
 pub(crate) const CUT_SHORT: &str = "the text is too long to be read whole within its budget: nothing is called unasked";
@@ -107,7 +107,7 @@ pub struct Understander {
     embedder: SharedEmbedder,
     /// The preferred one first.
     pub(crate) servers: Arc<[Server]>,
-    cores: Cores,
+    cores: CoreShares,
     /// The remaining fuel of the request in progress; unlimited between requests.
     fuel: Fuel,
 }
@@ -116,7 +116,13 @@ impl Understander {
     /// `servers` are model servers, the preferred one first; the next is asked if one fails.
     #[must_use]
     pub fn new(options: UnderstandOptions, embedder: SharedEmbedder, servers: Vec<Server>) -> Self {
-        Self { options: options.into(), embedder, servers: servers.into(), cores: Cores::new(), fuel: Fuel::default() }
+        Self {
+            options: options.into(),
+            embedder,
+            servers: servers.into(),
+            cores: CoreShares::new(),
+            fuel: Fuel::default(),
+        }
     }
 
     /// The same with these model servers in place of its own.
@@ -161,7 +167,7 @@ impl Understander {
         request: &TurnRequest,
         ledger: &mut Ledger,
     ) -> Result<Turn, TurnError> {
-        let heard = Heard::new(&request.history);
+        let heard = EarlierMessages::new(&request.history);
         let Analysed { analysis, mut took } = self.analyse(snapshot, request).await?;
         let clock = Instant::now();
         let whole = self.situation(snapshot, request, &heard.earlier, &analysis);

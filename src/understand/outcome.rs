@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::{
-    act::Deed,
+    act::MadeCall,
     assist::{
         ledger::{Attempt, Ledger},
         strategy::DecidedBy,
@@ -17,7 +17,7 @@ use crate::{
         situation::Situation,
     },
     dialogue::{
-        beside::Weighed,
+        beside::WeighedEffects,
         outcome::{Outcome, Question},
     },
     llm::Usage,
@@ -45,7 +45,7 @@ pub struct Turn {
     /// The remark already answers the person with what was done, and must not be replaced.
     pub is_answered: bool,
     /// Calls that we made, and their results.
-    pub deeds: Vec<Deed>,
+    pub deeds: Vec<MadeCall>,
 }
 
 impl Turn {
@@ -103,7 +103,7 @@ pub struct Trace {
     /// The alternatives that the local decision weighed, likeliest first.
     pub alternatives: Vec<Alternative>,
     /// What the utterance may do to the open form, if that was weighed.
-    pub beside: Option<Weighed>,
+    pub beside: Option<WeighedEffects>,
     /// The basis of the readings beyond their features, if the request wants it.
     pub explanations: Vec<Explanation>,
     /// Each answer of a model server, and what was wrong with it.

@@ -9,7 +9,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{
-    assist::history::{Said, shortened},
+    assist::history::{HistoryMessage, shortened},
     conversation::{End, Expects, State, Tenant, Who},
     module::{Module, settings::StrategyName},
     shares::Kept,
@@ -79,7 +79,7 @@ impl Replays {
         // same result without the cache.
         let is_plain = request.demand == Demand::Auto && request.given.is_none() && !request.single;
         if is_plain && is_understood_again(&request.utterance) {
-            let said = Said::Person(request.utterance.clone());
+            let said = HistoryMessage::Person(request.utterance.clone());
             self.keep(owner, extended(&last, &said), &conversed.state);
         }
         Ok(conversed)
@@ -96,7 +96,7 @@ impl Replays {
     ) {
         let history = recent(&request.history);
         let keys = keys(snapshot, request, &understander.now(snapshot, request), history);
-        self.keep(owner, extended(&keys[history.len()], &Said::Person(request.utterance.clone())), state);
+        self.keep(owner, extended(&keys[history.len()], &HistoryMessage::Person(request.utterance.clone())), state);
     }
 
     /// The question beside the calls that answered the request's utterance, if it is still open: not one about a function in
@@ -114,7 +114,7 @@ impl Replays {
     ) -> Result<Option<String>, TurnError> {
         let mut history = request.history.clone();
         if !is_blank(&request.utterance) {
-            history.push(Said::Person(request.utterance.clone()));
+            history.push(HistoryMessage::Person(request.utterance.clone()));
         }
         let Replayed { mut state, .. } = self.replayed(owner, understander, snapshot, request, &history).await?;
         called.into_iter().for_each(|name| self::called(&mut state, name));
@@ -130,7 +130,7 @@ impl Replays {
         understander: &Understander,
         snapshot: &Snapshot,
         request: &TurnRequest,
-        history: &[Said],
+        history: &[HistoryMessage],
     ) -> Result<Replayed, TurnError> {
         let understander = &understander.fueled();
         let history = recent(history);
@@ -139,7 +139,7 @@ impl Replays {
         let (mut state, done) = self.nearest(owner, &keys).unwrap_or_else(|| (State::new(&snapshot.module.name), 0));
         for (place, said) in history.iter().enumerate().skip(done) {
             let text = match said {
-                Said::Person(text) if is_understood_again(text) => text,
+                HistoryMessage::Person(text) if is_understood_again(text) => text,
                 _ => {
                     hear(&snapshot.module, &mut state, said);
                     continue;
@@ -201,20 +201,20 @@ fn is_understood_again(text: &str) -> bool {
 
 /// Adds what others said since the last turn of a state, wherever it is kept: texts of an assistant, calls, and their
 /// results.
-pub fn catch_up(module: &Module, state: &mut State, meanwhile: &[Said]) {
+pub fn catch_up(module: &Module, state: &mut State, meanwhile: &[HistoryMessage]) {
     meanwhile.iter().for_each(|said| hear(module, state, said));
 }
 
 /// Adds a message that is not a turn.
-fn hear(module: &Module, state: &mut State, said: &Said) {
+fn hear(module: &Module, state: &mut State, said: &HistoryMessage) {
     match said {
-        Said::Person(text) => state.note(Who::Person, shortened(text)),
-        Said::Tool(text) => {
+        HistoryMessage::Person(text) => state.note(Who::Person, shortened(text)),
+        HistoryMessage::Tool(text) => {
             result(module, state, text);
             state.note(Who::Tool, shortened(text));
         }
-        Said::Assistant(text) => assistant(state, text.trim()),
-        Said::Called(text) => called(state, text),
+        HistoryMessage::Assistant(text) => assistant(state, text.trim()),
+        HistoryMessage::Called(text) => called(state, text),
     }
 }
 
@@ -236,9 +236,9 @@ fn result(module: &Module, state: &mut State, text: &str) {
 
 /// Consent counts only for a question that stands in the messages as we asked it: between the request and the yes, and
 /// not blank. Other text of an assistant there withdraws the question ([`assistant`]).
-fn believe(state: &mut State, before: &[Said]) {
-    let mut since = before.iter().rev().take_while(|said| !matches!(said, Said::Person(_)));
-    if !since.any(|said| matches!(said, Said::Assistant(text) if !is_blank(text))) {
+fn believe(state: &mut State, before: &[HistoryMessage]) {
+    let mut since = before.iter().rev().take_while(|said| !matches!(said, HistoryMessage::Person(_)));
+    if !since.any(|said| matches!(said, HistoryMessage::Assistant(text) if !is_blank(text))) {
         state.withdraw_consent();
     }
 }
@@ -297,13 +297,13 @@ fn called(state: &mut State, text: &str) {
 }
 
 /// The last messages, starting at a place that moves in steps.
-fn recent(history: &[Said]) -> &[Said] {
+fn recent(history: &[HistoryMessage]) -> &[HistoryMessage] {
     let over = history.len().saturating_sub(REMEMBERED);
     &history[over.div_ceil(STEP) * STEP..]
 }
 
 /// The cache key for each beginning of the messages, from none to all.
-fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, history: &[Said]) -> Vec<Key> {
+fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, history: &[HistoryMessage]) -> Vec<Key> {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         // Lengths keep the parts apart.
@@ -334,12 +334,12 @@ fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, histor
 }
 
 /// The key with one more message.
-fn extended(key: &Key, said: &Said) -> Key {
+fn extended(key: &Key, said: &HistoryMessage) -> Key {
     let (who, text) = match said {
-        Said::Person(text) => (b'p', text),
-        Said::Assistant(text) => (b'a', text),
-        Said::Called(text) => (b'c', text),
-        Said::Tool(text) => (b't', text),
+        HistoryMessage::Person(text) => (b'p', text),
+        HistoryMessage::Assistant(text) => (b'a', text),
+        HistoryMessage::Called(text) => (b'c', text),
+        HistoryMessage::Tool(text) => (b't', text),
     };
     *blake3::Hasher::new().update(key).update(&[who]).update(text.as_bytes()).finalize().as_bytes()
 }
@@ -372,7 +372,7 @@ mod tests {
             [("Where?", true), (" Where?\n", true), ("Sure! Where?", true), ("Lovely day.", false), ("", true)]
         {
             let mut state = asked("Where?");
-            catch_up(&module(), &mut state, &[Said::Assistant(said.into())]);
+            catch_up(&module(), &mut state, &[HistoryMessage::Assistant(said.into())]);
             assert_eq!(state.expects.is_some(), expects, "{said:?}");
             assert_eq!((state.lines.len(), state.forms.len()), (2, 1), "{said:?}");
             if !said.is_empty() {
@@ -383,9 +383,9 @@ mod tests {
 
     #[test]
     fn a_yes_counts_only_behind_its_question() {
-        let person = || Said::Person("close my account".into());
-        let question = || Said::Assistant("Close account. Is that right?".into());
-        let with_more = |more: &str| Said::Assistant(more.into());
+        let person = || HistoryMessage::Person("close my account".into());
+        let question = || HistoryMessage::Assistant("Close account. Is that right?".into());
+        let with_more = |more: &str| HistoryMessage::Assistant(more.into());
         for (meanwhile, counts) in [
             (vec![question()], true),
             (vec![with_more("Sure! Close account. Is that right?")], true),
@@ -408,20 +408,20 @@ mod tests {
     #[test]
     fn a_call_ends_its_form_and_no_other() {
         let mut state = asked("Where?");
-        catch_up(&module(), &mut state, &[Said::Called("g({})".into()), Said::Tool("ok".into())]);
+        catch_up(&module(), &mut state, &[HistoryMessage::Called("g({})".into()), HistoryMessage::Tool("ok".into())]);
         assert_eq!((state.forms.len(), state.expects.is_some()), (1, true));
-        catch_up(&module(), &mut state, &[Said::Called("f({\"a\":1})".into())]);
+        catch_up(&module(), &mut state, &[HistoryMessage::Called("f({\"a\":1})".into())]);
         assert_eq!((state.forms.len(), state.expects.is_some()), (0, false));
         assert_eq!(state.finished.len(), 1);
         // The same message again, as happens when we made the call ourselves.
         let lines = state.lines.len();
-        catch_up(&module(), &mut state, &[Said::Called("f({\"a\":1})".into())]);
+        catch_up(&module(), &mut state, &[HistoryMessage::Called("f({\"a\":1})".into())]);
         assert_eq!((state.finished.len(), state.lines.len()), (1, lines));
     }
 
     #[test]
     fn old_messages_go_in_steps() {
-        let history = |length: usize| vec![Said::Person(String::new()); length];
+        let history = |length: usize| vec![HistoryMessage::Person(String::new()); length];
         let left: Vec<usize> = [0, 1, 40, 41, 60, 61, 100].map(|length| recent(&history(length)).len()).to_vec();
         assert_eq!(left, [0, 1, 40, 21, 40, 21, 40]);
     }
@@ -435,7 +435,7 @@ mod tests {
         let mut state = replays.converse(&own, &understander, &snapshot, &request).await.unwrap().state;
         state.note(Who::Tool, "balance 4711");
         replays.amend(&own, &understander, &snapshot, &request, &state);
-        let history = vec![Said::Person("order".into())];
+        let history = vec![HistoryMessage::Person("order".into())];
         let next = TurnRequest { utterance: "thanks".into(), history, ..TurnRequest::default() };
         for (owner, knows) in [(&own, true), (&other, false), (&Tenant::everybody(), false)] {
             let state = replays.converse(owner, &understander, &snapshot, &next).await.unwrap().state;

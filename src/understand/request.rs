@@ -3,7 +3,7 @@
 use jiff::{Timestamp, Zoned, fmt::temporal::Pieces, tz::TimeZone};
 
 use crate::{
-    assist::{history::Said, ledger::BudgetOverrides},
+    assist::{history::HistoryMessage, ledger::BudgetOverrides},
     decide::expected::{Expected, Hint},
     module::{FunctionId, Module, settings::StrategyName},
     shares::Owner,
@@ -29,7 +29,7 @@ pub struct TurnRequest {
     /// What the client's own recognizers found.
     pub hints: Vec<Hint>,
     /// The conversation before, oldest first.
-    pub history: Vec<Said>,
+    pub history: Vec<HistoryMessage>,
     /// The client developer's instructions to a model server, in addition to the module's.
     pub instructions: Option<String>,
     pub demand: Demand,

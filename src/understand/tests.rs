@@ -16,7 +16,7 @@ use crate::{
     retrieve::RetrieveOptions,
     snapshot::{ModulesOptions, Snapshot, Snapshots},
     text::fuel::{Fuel, Presence},
-    understand::{cores::Cores, *},
+    understand::{cores::CoreShares, *},
 };
 
 /// A module in which every kind of recognizer is used, and every kind of question can be asked.
@@ -138,7 +138,7 @@ async fn whoever_leaves_ends_the_stage_that_works() {
 /// Every working stage has a core; the others wait, but not forever.
 #[tokio::test]
 async fn as_many_work_as_there_are_cores() {
-    let (cores, request) = (Cores::new(), TurnRequest::default());
+    let (cores, request) = (CoreShares::new(), TurnRequest::default());
     let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut working = Vec::new();
     for _ in 0..count {

@@ -1,7 +1,7 @@
 //! A turn's question in the words of a model server, if the module wants that. The server never chooses what is asked.
 
 use crate::{
-    assist::{exchange::Exchange, history::Heard, ledger::Ledger, repair_loop, wording::Worded},
+    assist::{exchange::Exchange, history::EarlierMessages, ledger::Ledger, repair_loop, wording::Worded},
     conversation::Who,
     decide::analysis::Analysis,
     module::settings::{StrategyName, WordedBy},
@@ -30,7 +30,7 @@ impl Understander {
         };
         let (true, Some(question), Some(server)) = (is_wanted, question, self.servers.first()) else { return };
         let history = history(state);
-        let heard = Heard::new(&history);
+        let heard = EarlierMessages::new(&history);
         let situation = self.situation(snapshot, request, &heard.earlier, analysis);
         let brief = self.brief(snapshot, request, situation, &heard.before);
         let mut exchange = Exchange::new(&brief, ledger, (0, server));

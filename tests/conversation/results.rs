@@ -6,7 +6,7 @@ use serde_json::json;
 use uptake::{
     conversation::State,
     snapshot::Snapshot,
-    understand::{Conversed, Outcome, Said, UnderstandOptions, Understander, catch_up},
+    understand::{Conversed, HistoryMessage, Outcome, UnderstandOptions, Understander, catch_up},
 };
 
 use super::{said, written};
@@ -31,7 +31,7 @@ async fn shop(settings: &str) -> (Arc<Snapshot>, tempfile::TempDir) {
 }
 
 /// Orders boots, hears these messages, and says what comes next; the result of that.
-async fn after(snapshot: &Snapshot, meanwhile: &[Said], next: &str) -> Outcome {
+async fn after(snapshot: &Snapshot, meanwhile: &[HistoryMessage], next: &str) -> Outcome {
     let understander = Understander::new(UnderstandOptions::default(), embedder(), Vec::new());
     let first = State::new(&snapshot.module.name);
     let Conversed { turn, mut state, .. } =
@@ -56,8 +56,8 @@ fn arguments(outcome: &Outcome) -> Option<String> {
 async fn a_member_of_a_result_fills_the_slots_that_share_it() {
     let (snapshot, _files) = shop(SHARED).await;
     assert_eq!(without_effect(&snapshot), Vec::<&str>::new());
-    let called = Said::Called("order_boots({})".into());
-    let result = |text: &str| vec![called.clone(), Said::Tool(text.into())];
+    let called = HistoryMessage::Called("order_boots({})".into());
+    let result = |text: &str| vec![called.clone(), HistoryMessage::Tool(text.into())];
     let told = after(&snapshot, &result(r#"{"order": {"id": 4711}}"#), "track my parcel").await;
     assert_eq!(arguments(&told).as_deref(), Some(r#"{"order_number":"4711"}"#), "{told:?}");
     let said = after(&snapshot, &result(r#"{"order": {"id": "A1"}}"#), "track the parcel B2").await;
@@ -68,7 +68,11 @@ async fn a_member_of_a_result_fills_the_slots_that_share_it() {
         ("what it says is blank", result(r#"{"order": {"id": " "}}"#)),
         (
             "another call came to it",
-            vec![called.clone(), Said::Called("count({})".into()), Said::Tool(r#"{"order": {"id": 4711}}"#.into())],
+            vec![
+                called.clone(),
+                HistoryMessage::Called("count({})".into()),
+                HistoryMessage::Tool(r#"{"order": {"id": 4711}}"#.into()),
+            ],
         ),
     ] {
         let asked = after(&snapshot, &meanwhile, "track my parcel").await;
@@ -85,7 +89,8 @@ async fn a_member_of_a_result_fills_the_slots_that_share_it() {
 #[tokio::test]
 async fn without_a_word_of_the_author_nothing_is_taken_over() {
     let (snapshot, _files) = shop("").await;
-    let meanwhile = [Said::Called("order_boots({})".into()), Said::Tool(r#"{"order": {"id": 4711}}"#.into())];
+    let meanwhile =
+        [HistoryMessage::Called("order_boots({})".into()), HistoryMessage::Tool(r#"{"order": {"id": 4711}}"#.into())];
     let asked = after(&snapshot, &meanwhile, "track my parcel").await;
     assert!(matches!(asked, Outcome::Ask(_)), "{asked:?}");
     let (snapshot, _files) = shop("[functions.order_boots]\nshares = { id = \"ordre\" }\n[functions.track.slots.order_number]\nshared = \"order\"\n").await;

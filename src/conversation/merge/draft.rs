@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     call::SlotValue,
-    conversation::state::{Aside, Form},
+    conversation::state::{Form, InvalidValue},
     module::Function,
 };
 
@@ -24,7 +24,7 @@ pub(super) struct Placed<T> {
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) slots: Vec<Placed<SlotValue>>,
-    pub(super) aside: Vec<Placed<Aside>>,
+    pub(super) aside: Vec<Placed<InvalidValue>>,
     /// `-` stands for any item, in a list and where the value names the item.
     pub(super) excluded: Vec<Placed<SlotValue>>,
     pub(super) skipped: Vec<String>,
@@ -63,7 +63,7 @@ impl Draft {
         Form {
             slots: self.slots.into_iter().map(filled).collect(),
             excluded: self.excluded.into_iter().map(filled).collect(),
-            aside: self.aside.into_iter().map(|one| Aside { pointer: one.place.pointer(), ..one.of }).collect(),
+            aside: self.aside.into_iter().map(|one| InvalidValue { pointer: one.place.pointer(), ..one.of }).collect(),
             skipped: self.skipped,
             ..form.clone()
         }
@@ -99,7 +99,7 @@ impl Draft {
         for place in self.places(&|place, held| place.may_be(&pattern) && same(held, &filled.value)) {
             self.clear(&unit(function, &place));
         }
-        let is_it = |aside: &Placed<Aside>| {
+        let is_it = |aside: &Placed<InvalidValue>| {
             aside.place.may_be(&pattern) && aside.of.found.as_ref().is_some_and(|found| same(found, &filled.value))
         };
         self.aside.retain(|aside| !is_it(aside));
@@ -115,7 +115,7 @@ impl Draft {
     /// This place now has this value, so invalid and ruled-out values for it are dropped. With `is_added`, values that
     /// wait for a new item are kept.
     pub(super) fn settled(&mut self, place: &Place, value: &Value, is_added: bool) {
-        let waits = |aside: &Placed<Aside>| is_added && aside.place.0.contains(&Step::New);
+        let waits = |aside: &Placed<InvalidValue>| is_added && aside.place.0.contains(&Step::New);
         self.aside.retain(|aside| !aside.place.touches(place) || waits(aside));
         self.excluded.retain(|excluded| !excluded.place.may_be(place) || !same(&excluded.of.value, value));
         let path = place.path().to_string();

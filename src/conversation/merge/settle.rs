@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    Manner, Said,
+    FormUpdate, UpdateMode,
     draft::{Draft, Placed, same},
     items::Shape,
     place::{Place, Step},
 };
 use crate::{
     call::{SlotValue, Source},
-    conversation::state::Aside,
+    conversation::state::InvalidValue,
     module::Function,
 };
 
@@ -28,7 +28,7 @@ pub(super) struct Saying {
 #[derive(Debug)]
 pub(super) enum What {
     Value(SlotValue),
-    Invalid(Aside),
+    Invalid(InvalidValue),
     Excluded(SlotValue),
     /// It is unclear what it is about.
     Declined(SlotValue),
@@ -45,7 +45,7 @@ enum Head {
 }
 
 /// Gives all `sayings` their places in the form. New items get the numbers after the existing ones.
-pub(super) fn settle(function: &Function, draft: &mut Draft, said: &Said, sayings: &mut [Saying]) {
+pub(super) fn settle(function: &Function, draft: &mut Draft, said: &FormUpdate, sayings: &mut [Saying]) {
     let members = (0..sayings.len()).collect();
     let (manner, portion) = (said.manner, said.portion);
     Settling { function, draft, manner, portion, sayings, taken: BTreeSet::new() }.settle(members, 0);
@@ -54,7 +54,7 @@ pub(super) fn settle(function: &Function, draft: &mut Draft, said: &Said, saying
 struct Settling<'a> {
     function: &'a Function,
     draft: &'a mut Draft,
-    manner: Manner,
+    manner: UpdateMode,
     portion: Option<u64>,
     sayings: &'a mut [Saying],
     /// Items that are new, or that another item of the utterance means.
@@ -108,8 +108,8 @@ impl Settling<'_> {
         }
         let is_silent = group.members.iter().all(|member| self.sayings[*member].is_silent());
         let known = match &head {
-            Head::Unnamed if self.manner == Manner::Add && self.has_own_value(group) => None,
-            Head::Named(_) | Head::Misnamed if self.manner == Manner::Add => None,
+            Head::Unnamed if self.manner == UpdateMode::Add && self.has_own_value(group) => None,
+            Head::Named(_) | Head::Misnamed if self.manner == UpdateMode::Add => None,
             Head::Named(name) => self.item_named(group, name, &free).or_else(|| self.item_renamed(group, &free)),
             Head::Misnamed => self.item_renamed(group, &free),
             Head::Unnamed if free.is_empty() => None,
@@ -128,7 +128,7 @@ impl Settling<'_> {
                 Step::Item(item) if free.contains(&item) => {
                     let asks_name = group.shape.head.as_deref() == Some(below);
                     let may_be = match (head, self.name_of(group, item)) {
-                        (Head::Unnamed, _) => self.manner != Manner::Add || is_answer,
+                        (Head::Unnamed, _) => self.manner != UpdateMode::Add || is_answer,
                         (_, None) => true,
                         (Head::Named(name), Some(known)) => asks_name || same(name, &known.value),
                         (Head::Misnamed, Some(_)) => asks_name,
@@ -164,7 +164,7 @@ impl Settling<'_> {
 
     /// The only item, if its name is to be replaced; or else an item without a name whose values do not differ.
     fn item_renamed(&self, group: &Group<'_>, free: &[usize]) -> Option<usize> {
-        if self.manner == Manner::Correct && self.draft.items(&group.array).len() == 1 && free.len() == 1 {
+        if self.manner == UpdateMode::Correct && self.draft.items(&group.array).len() == 1 && free.len() == 1 {
             return free.first().copied();
         }
         let is_open = |item: &usize| self.name_of(group, *item).is_none() && self.compared(group, *item).1 == 0;
@@ -178,7 +178,7 @@ impl Settling<'_> {
             equal + other > 0
         };
         let mut among: Vec<usize> = free.to_vec();
-        if self.manner == Manner::Correct && among.iter().any(has_one) {
+        if self.manner == UpdateMode::Correct && among.iter().any(has_one) {
             among.retain(has_one);
         }
         let latest = among.iter().map(|item| self.touched(group, *item)).max()?;
@@ -267,7 +267,7 @@ impl Settling<'_> {
             None => 0,
             Some(last) => last.checked_add(1)?,
         };
-        if self.manner != Manner::Add {
+        if self.manner != UpdateMode::Add {
             let nowhere = [&group.array[..], &[Step::New]].concat();
             for aside in self.draft.aside.iter_mut().filter(|aside| aside.place.is_within(&nowhere)) {
                 if aside.place.0.len() > nowhere.len() {

@@ -35,9 +35,9 @@ fn filled(pointer: &str, value: Value, turn: u32) -> SlotValue {
     }
 }
 
-fn aside(pointer: &str, found: Value, turn: u32) -> Aside {
+fn aside(pointer: &str, found: Value, turn: u32) -> InvalidValue {
     let (kind, expected) = (ViolationKind::Range, "something else".to_owned());
-    Aside { pointer: pointer.to_owned(), kind, found: Some(found), expected, readings: Vec::new(), turn }
+    InvalidValue { pointer: pointer.to_owned(), kind, found: Some(found), expected, readings: Vec::new(), turn }
 }
 
 fn arguments(form: &Form) -> Value {
@@ -59,7 +59,7 @@ impl Talk {
         Self { function: order(), form: Form::new("order", 1), turn: 0, declined: Vec::new(), is_changed: false }
     }
 
-    fn hear(&mut self, mut said: Said) -> &mut Self {
+    fn hear(&mut self, mut said: FormUpdate) -> &mut Self {
         self.turn += 1;
         said.turn = self.turn;
         said.values.iter_mut().chain(&mut said.excluded).for_each(|filled| filled.turn = self.turn);
@@ -73,28 +73,28 @@ impl Talk {
     }
 
     fn correct(&mut self, values: &[(&str, Value)]) -> &mut Self {
-        self.hear(Said { manner: Manner::Correct, ..values_of(values) })
+        self.hear(FormUpdate { manner: UpdateMode::Correct, ..values_of(values) })
     }
 
     fn add(&mut self, values: &[(&str, Value)]) -> &mut Self {
-        self.hear(Said { manner: Manner::Add, ..values_of(values) })
+        self.hear(FormUpdate { manner: UpdateMode::Add, ..values_of(values) })
     }
 
     fn answer(&mut self, asked: &str, values: &[(&str, Value)]) -> &mut Self {
-        self.hear(Said { asked: vec![asked.to_owned()], ..values_of(values) })
+        self.hear(FormUpdate { asked: vec![asked.to_owned()], ..values_of(values) })
     }
 
     fn remove(&mut self, removal: Removal) -> &mut Self {
-        self.hear(Said { removed: vec![removal], ..Said::default() })
+        self.hear(FormUpdate { removed: vec![removal], ..FormUpdate::default() })
     }
 
     fn rule_out(&mut self, pointer: &str, value: Value) -> &mut Self {
-        self.hear(Said { excluded: vec![filled(pointer, value, 0)], ..Said::default() })
+        self.hear(FormUpdate { excluded: vec![filled(pointer, value, 0)], ..FormUpdate::default() })
     }
 
-    fn mistake(&mut self, manner: Manner, pointer: &str, found: Value) -> &mut Self {
+    fn mistake(&mut self, manner: UpdateMode, pointer: &str, found: Value) -> &mut Self {
         let invalid = vec![aside(pointer, found, self.turn + 1)];
-        self.hear(Said { invalid, manner, ..Said::default() })
+        self.hear(FormUpdate { invalid, manner, ..FormUpdate::default() })
     }
 
     #[track_caller]
@@ -112,9 +112,9 @@ impl Talk {
     }
 }
 
-fn values_of(values: &[(&str, Value)]) -> Said {
+fn values_of(values: &[(&str, Value)]) -> FormUpdate {
     let values = values.iter().map(|(pointer, value)| filled(pointer, value.clone(), 0)).collect();
-    Said { values, ..Said::default() }
+    FormUpdate { values, ..FormUpdate::default() }
 }
 
 /// The names and sizes of the dishes, in words.
@@ -167,15 +167,15 @@ fn silence_changes_nothing() {
 
 #[test]
 fn an_ambiguous_value_does_not_overwrite_a_certain_one() {
-    let maybe = |value: Value, confidence: f32| Said {
+    let maybe = |value: Value, confidence: f32| FormUpdate {
         values: vec![SlotValue { confidence, ..filled("/size", value, 0) }],
-        ..Said::default()
+        ..FormUpdate::default()
     };
     let mut talk = Talk::new();
     talk.say(&[("/size", json!(8))]).hear(maybe(json!(9), 0.5)).has(&json!({"size": 8}));
     assert_eq!(talk.declined.iter().map(|value| &value.value).collect::<Vec<_>>(), [&json!(9)]);
-    talk.hear(Said { asked: vec!["/size".to_owned()], ..maybe(json!(9), 0.5) }).has(&json!({"size": 9}));
-    talk.hear(Said { manner: Manner::Correct, ..maybe(json!(10), 0.5) }).has(&json!({"size": 10}));
+    talk.hear(FormUpdate { asked: vec!["/size".to_owned()], ..maybe(json!(9), 0.5) }).has(&json!({"size": 9}));
+    talk.hear(FormUpdate { manner: UpdateMode::Correct, ..maybe(json!(10), 0.5) }).has(&json!({"size": 10}));
     assert!(talk.declined.is_empty());
     talk.hear(maybe(json!(11), 0.4)).has(&json!({"size": 10}));
     talk.hear(maybe(json!(12), 0.55)).has(&json!({"size": 12}));
@@ -183,10 +183,10 @@ fn an_ambiguous_value_does_not_overwrite_a_certain_one() {
 
 #[test]
 fn what_nobody_said_fills_gaps_only() {
-    let from = |from: Source, value: Value| Said {
+    let from = |from: Source, value: Value| FormUpdate {
         values: vec![SlotValue { from, ..filled("/size", value, 0) }],
-        manner: Manner::Correct,
-        ..Said::default()
+        manner: UpdateMode::Correct,
+        ..FormUpdate::default()
     };
     let mut talk = Talk::new();
     talk.hear(from(Source::Default, json!(7))).hear(from(Source::Carried, json!(8))).has(&json!({"size": 8}));
@@ -194,7 +194,7 @@ fn what_nobody_said_fills_gaps_only() {
     talk.hear(from(Source::Default, json!(7))).hear(from(Source::Carried, json!(8))).has(&json!({"size": 9}));
     assert!(talk.declined.is_empty() && !talk.is_changed);
     let mut choice = from(Source::Choice, json!(10));
-    choice.manner = Manner::Fill;
+    choice.manner = UpdateMode::Fill;
     talk.hear(choice).has(&json!({"size": 9}));
     assert_eq!(talk.declined.len(), 1);
     talk.hear(from(Source::Choice, json!(10))).has(&json!({"size": 10}));
@@ -261,7 +261,7 @@ fn a_new_item_that_was_asked_for_is_new() {
 
 #[test]
 fn a_portion_of_an_item_becomes_an_item() {
-    let one_large = |portion| Said {
+    let one_large = |portion| FormUpdate {
         portion: Some(portion),
         ..values_of(&[("/dishes/0/quantity", json!(portion)), ("/dishes/0/size", json!("large"))])
     };
@@ -293,12 +293,12 @@ fn a_portion_of_an_item_becomes_an_item() {
 #[test]
 fn removing_closes_the_gap() {
     let mut talk = pizza_and_coke();
-    talk.mistake(Manner::Fill, "/dishes/0/size", json!("gigantic"));
+    talk.mistake(UpdateMode::Fill, "/dishes/0/size", json!("gigantic"));
     assert_eq!(talk.asides(), Vec::<&str>::new(), "of which dish is not clear");
-    talk.hear(Said {
+    talk.hear(FormUpdate {
         asked: vec!["/dishes/1/size".to_owned()],
         invalid: vec![aside("/dishes/0/size", json!("gigantic"), 3)],
-        ..Said::default()
+        ..FormUpdate::default()
     });
     talk.rule_out("/dishes/0/extras/0", json!("ice"));
     assert_eq!(talk.asides(), ["/dishes/1/size"]);
@@ -307,7 +307,7 @@ fn removing_closes_the_gap() {
     assert_eq!(talk.ruled_out(), [("/dishes/-/extras/-", &json!("ice")), ("/dishes/1/extras/-", &json!("lemon"))]);
     let removed = vec![Removal::Place("/dishes/0".to_owned())];
     let asked = vec!["/dishes/1/size".to_owned()];
-    talk.hear(Said { removed, asked, ..values_of(&[("/dishes/0/extras/0", json!("straw"))]) });
+    talk.hear(FormUpdate { removed, asked, ..values_of(&[("/dishes/0/extras/0", json!("straw"))]) });
     assert_eq!(dishes(&talk), "1 coke straw");
     assert_eq!(talk.asides(), ["/dishes/0/size"]);
     assert_eq!(talk.ruled_out()[1].0, "/dishes/0/extras/-");
@@ -320,7 +320,10 @@ fn several_places_are_removed_as_they_are_numbered_before() {
     let mut talk = Talk::new();
     talk.say(&[("/colors/0", json!("red")), ("/colors/1", json!("blue")), ("/colors/2", json!("green"))]);
     let removed = ["/colors/0", "/colors/1", "/colors/7", "no pointer"];
-    talk.hear(Said { removed: removed.map(|place| Removal::Place(place.to_owned())).to_vec(), ..Said::default() });
+    talk.hear(FormUpdate {
+        removed: removed.map(|place| Removal::Place(place.to_owned())).to_vec(),
+        ..FormUpdate::default()
+    });
     talk.has(&json!({"colors": ["green"]}));
 }
 
@@ -351,7 +354,7 @@ fn what_is_ruled_out_goes_until_it_is_said_again() {
     talk.say(&[("/size", json!(9))]).rule_out("/size", json!(9));
     assert_eq!((talk.form.at("/size"), talk.form.excluded.len()), (None, 1));
     let default = SlotValue { from: Source::Default, ..filled("/size", json!(9), 0) };
-    talk.hear(Said { values: vec![default], ..Said::default() });
+    talk.hear(FormUpdate { values: vec![default], ..FormUpdate::default() });
     assert_eq!(talk.form.at("/size"), None, "a default does not bring back what was ruled out");
 }
 
@@ -369,13 +372,13 @@ fn lists_get_what_they_do_not_have() {
 #[test]
 fn what_is_not_valid_waits_aside_for_a_valid_value() {
     let mut talk = Talk::new();
-    talk.say(&[("/size", json!(9))]).mistake(Manner::Fill, "/size", json!(99));
+    talk.say(&[("/size", json!(9))]).mistake(UpdateMode::Fill, "/size", json!(99));
     assert_eq!((talk.asides(), talk.is_changed), (vec!["/size"], false));
-    talk.mistake(Manner::Fill, "/size", json!(98)).has(&json!({"size": 9}));
+    talk.mistake(UpdateMode::Fill, "/size", json!(98)).has(&json!({"size": 9}));
     assert_eq!(talk.form.aside[0].found, Some(json!(98)));
     talk.answer("/size", &[("/size", json!(10))]).has(&json!({"size": 10}));
     assert_eq!(talk.asides(), Vec::<&str>::new());
-    talk.mistake(Manner::Correct, "/size", json!(99)).has(&json!({}));
+    talk.mistake(UpdateMode::Correct, "/size", json!(99)).has(&json!({}));
     assert_eq!((talk.asides(), talk.is_changed), (vec!["/size"], true));
 }
 
@@ -383,15 +386,21 @@ fn what_is_not_valid_waits_aside_for_a_valid_value() {
 fn an_item_whose_name_is_not_valid_is_named_later() {
     let mut talk = Talk::new();
     let splurge = |place: &str| aside(place, json!("splurge"), 1);
-    talk.hear(Said { invalid: vec![splurge("/dishes/0/name")], ..values_of(&[("/dishes/0/quantity", json!(2))]) });
+    talk.hear(FormUpdate {
+        invalid: vec![splurge("/dishes/0/name")],
+        ..values_of(&[("/dishes/0/quantity", json!(2))])
+    });
     assert_eq!((dishes(&talk).as_str(), talk.asides()), ("2", vec!["/dishes/0/name"]));
     talk.answer("/dishes/0/name", &[("/dishes/0/name", json!("pizza"))]);
     assert_eq!((dishes(&talk).as_str(), talk.asides()), ("2 pizza", vec![]));
-    talk.hear(Said { invalid: vec![splurge("/dishes/1/name")], ..values_of(&[("/dishes/0/name", json!("coke"))]) });
+    talk.hear(FormUpdate {
+        invalid: vec![splurge("/dishes/1/name")],
+        ..values_of(&[("/dishes/0/name", json!("coke"))])
+    });
     assert_eq!((dishes(&talk).as_str(), talk.asides()), ("2 pizza, coke", vec!["/dishes/-/name"]));
     talk.answer("/dishes/-/name", &[("/dishes/0/name", json!("bagel"))]);
     assert_eq!((dishes(&talk).as_str(), talk.asides()), ("2 pizza, coke, bagel", vec![]));
-    talk.mistake(Manner::Fill, "/colors/0", json!("blurple")).mistake(Manner::Fill, "/colors/0", json!("grue"));
+    talk.mistake(UpdateMode::Fill, "/colors/0", json!("blurple")).mistake(UpdateMode::Fill, "/colors/0", json!("grue"));
     assert_eq!(talk.asides(), ["/colors/-", "/colors/-"]);
     talk.add(&[("/colors/0", json!("red"))]);
     assert_eq!(talk.asides().len(), 2, "beside the others");

@@ -14,7 +14,7 @@ const SETS: usize = 4_000;
 const NEAR: usize = 16;
 
 /// A candidate with its probability and what it adds to a set.
-struct Weighed<'a> {
+struct WeighedCandidate<'a> {
     candidate: &'a Candidate,
     probability: f32,
     /// Its log-odds minus those of the least probability that fills a slot.
@@ -27,20 +27,24 @@ struct Weighed<'a> {
 pub(super) fn best(function: &Function, candidates: &[Candidate], model: &SlotModel) -> Vec<Filling> {
     let weighed = candidates.iter().map(|candidate| {
         let probability = model.probability(&candidate.evidence);
-        Weighed { candidate, probability, gain: log_odds(probability) - log_odds(model.least(&candidate.evidence)) }
+        WeighedCandidate {
+            candidate,
+            probability,
+            gain: log_odds(probability) - log_odds(model.least(&candidate.evidence)),
+        }
     });
-    let mut weighed: Vec<Weighed<'_>> = weighed.filter(|one| one.gain > 0.0).collect();
+    let mut weighed: Vec<WeighedCandidate<'_>> = weighed.filter(|one| one.gain > 0.0).collect();
     weighed.sort_by(|a, b| b.gain.total_cmp(&a.gain).then_with(|| a.candidate.span.cmp(&b.candidate.span)));
     let (typed, foreign): (Vec<_>, Vec<_>) = weighed.into_iter().partition(|one| one.candidate.evidence.foreign < 1.0);
     let mut search = Search { function, weighed: &typed, best: (0.0, Vec::new()), left: SETS };
     search.extend(0, 0.0, &mut Vec::new());
-    let mut chosen: Vec<&Weighed<'_>> = search.best.1.iter().map(|index| &typed[*index]).collect();
+    let mut chosen: Vec<&WeighedCandidate<'_>> = search.best.1.iter().map(|index| &typed[*index]).collect();
     for one in &foreign {
         if chosen.iter().all(|other| are_compatible(function, one.candidate, other.candidate)) {
             chosen.push(one);
         }
     }
-    let filling = |one: &Weighed<'_>| Filling {
+    let filling = |one: &WeighedCandidate<'_>| Filling {
         slot: one.candidate.slot,
         span: one.candidate.span,
         anchor: one.candidate.anchor,
@@ -113,7 +117,7 @@ fn are_compatible(function: &Function, one: &Candidate, other: &Candidate) -> bo
 /// Takes or leaves each candidate in turn, and gives up a branch that can no longer beat the best.
 struct Search<'a> {
     function: &'a Function,
-    weighed: &'a [Weighed<'a>],
+    weighed: &'a [WeighedCandidate<'a>],
     best: (f32, Vec<usize>),
     left: usize,
 }

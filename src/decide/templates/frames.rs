@@ -60,7 +60,7 @@ pub(crate) struct Framing {
 
 /// What stands beside a mark or a word of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Beside {
+enum Neighbour {
     /// The sentence begins or ends here.
     Edge,
     Slot(SlotId),
@@ -69,10 +69,10 @@ enum Beside {
 }
 
 /// One side of a mark, read away from it.
-type Side = Vec<Beside>;
+type Side = Vec<Neighbour>;
 
 /// How often something stands in templates, and how often beside each slot.
-type Counts = FxHashMap<Beside, (f32, FxHashMap<SlotId, f32>)>;
+type Counts = FxHashMap<Neighbour, (f32, FxHashMap<SlotId, f32>)>;
 
 /// The frames of a function's templates. Immutable.
 #[derive(Debug, Default)]
@@ -104,7 +104,7 @@ impl Frames {
         for template in templates {
             let sentence = frames.sentence(template);
             for (at, beside) in sentence.iter().enumerate() {
-                if let Beside::Slot(slot) = *beside {
+                if let Neighbour::Slot(slot) = *beside {
                     frames.shown[slot.index()] = true;
                     let before = sentence[..at].iter().rev().take(REACH).copied().collect();
                     let behind = sentence[at + 1..].iter().take(REACH).copied().collect();
@@ -136,17 +136,17 @@ impl Frames {
     }
 
     /// A template with its two edges, without the punctuation between slots.
-    fn sentence(&mut self, template: &Template) -> Vec<Beside> {
+    fn sentence(&mut self, template: &Template) -> Vec<Neighbour> {
         let beside = |item: &Item| match item {
             Item::Word(word) => {
                 let next = self.words.len();
-                Some(Beside::Word(*self.words.entry(word.clone()).or_insert(next)))
+                Some(Neighbour::Word(*self.words.entry(word.clone()).or_insert(next)))
             }
-            Item::Slot(slot) => Some(Beside::Slot(*slot)),
+            Item::Slot(slot) => Some(Neighbour::Slot(*slot)),
             Item::Mark => None,
         };
-        let items: Vec<Beside> = template.items.iter().filter_map(beside).collect();
-        std::iter::once(Beside::Edge).chain(items).chain([Beside::Edge]).collect()
+        let items: Vec<Neighbour> = template.items.iter().filter_map(beside).collect();
+        std::iter::once(Neighbour::Edge).chain(items).chain([Neighbour::Edge]).collect()
     }
 
     fn add_values(&mut self, slot: SlotId, shown: &Shown) {
@@ -170,21 +170,21 @@ impl Frames {
 
     /// The word leads to the slot in some template.
     pub(super) fn leads(&self, word: &str, slot: SlotId) -> bool {
-        let followers = self.words.get(word).and_then(|word| self.followers.get(&Beside::Word(*word)));
+        let followers = self.words.get(word).and_then(|word| self.followers.get(&Neighbour::Word(*word)));
         followers.is_some_and(|(_, slots)| slots.contains_key(&slot))
     }
 
     /// The word follows the slot in some template.
     pub(super) fn follows(&self, word: &str, slot: SlotId) -> bool {
-        let preceders = self.words.get(word).and_then(|word| self.preceders.get(&Beside::Word(*word)));
+        let preceders = self.words.get(word).and_then(|word| self.preceders.get(&Neighbour::Word(*word)));
         preceders.is_some_and(|(_, slots)| slots.contains_key(&slot))
     }
 }
 
-fn count(counts: &mut Counts, one: Beside, beside: Beside) {
+fn count(counts: &mut Counts, one: Neighbour, beside: Neighbour) {
     let (all, slots) = counts.entry(one).or_default();
     *all += 1.0;
-    if let Beside::Slot(slot) = beside {
+    if let Neighbour::Slot(slot) = beside {
         *slots.entry(slot).or_default() += 1.0;
     }
 }
@@ -267,7 +267,7 @@ impl<'a> FramedUtterance<'a> {
         let others = || all.iter().enumerate().filter(|(other, _)| *other != slot.index()).map(|(_, one)| one);
         let (follows, other_follows) = share(&frames.followers, &self.beside(Way::Before, from), slot);
         let (precedes, _) = share(&frames.preceders, &self.beside(Way::Behind, to), slot);
-        let within = (from + 1..to).filter_map(|place| self.word(Way::Before, place).map(Beside::Word));
+        let within = (from + 1..to).filter_map(|place| self.word(Way::Before, place).map(Neighbour::Word));
         let leads_on = within.map(|word| share(&frames.followers, &[word], slot).1).fold(0.0, f32::max);
         Framing {
             other_both: others().map(|one| one.both).fold(0.0, f32::max),
@@ -372,18 +372,19 @@ impl<'a> FramedUtterance<'a> {
             Way::Before => &self.frames.before,
             Way::Behind => &self.frames.behind,
         };
-        let beginning_with = |one: Beside| {
+        let beginning_with = |one: Neighbour| {
             sides.partition_point(|side| side[0] < one)..sides.partition_point(|side| side[0] <= one) //
         };
-        let slots = beginning_with(Beside::Edge).end..sides.partition_point(|side| !matches!(side[0], Beside::Word(_)));
+        let slots =
+            beginning_with(Neighbour::Edge).end..sides.partition_point(|side| !matches!(side[0], Neighbour::Word(_)));
         let beside = self.beside(way, place).into_iter().map(beginning_with).collect::<Vec<_>>();
         beside.into_iter().chain([slots]).flatten().map(move |side| (side, self.length(&sides[side], way, place)))
     }
 
     /// What may match a template beside the place: the edge of the sentence, a word.
-    fn beside(&self, way: Way, place: usize) -> Vec<Beside> {
-        let edge = self.is_edge(way, place).then_some(Beside::Edge);
-        edge.into_iter().chain(self.word(way, place).map(Beside::Word)).collect()
+    fn beside(&self, way: Way, place: usize) -> Vec<Neighbour> {
+        let edge = self.is_edge(way, place).then_some(Neighbour::Edge);
+        edge.into_iter().chain(self.word(way, place).map(Neighbour::Word)).collect()
     }
 
     fn is_edge(&self, way: Way, place: usize) -> bool {
@@ -402,23 +403,23 @@ impl<'a> FramedUtterance<'a> {
     }
 
     /// How many words of the side match beside the place.
-    fn length(&self, side: &[Beside], way: Way, mut place: usize) -> f32 {
+    fn length(&self, side: &[Neighbour], way: Way, mut place: usize) -> f32 {
         let mut length = 0.0;
         for beside in side {
             match *beside {
-                Beside::Edge => return length + flag(self.is_edge(way, place)),
-                Beside::Slot(slot) => {
+                Neighbour::Edge => return length + flag(self.is_edge(way, place)),
+                Neighbour::Slot(slot) => {
                     let found = match way {
                         Way::Before => &self.places[place].found_before,
                         Way::Behind => &self.places[place].found_behind,
                     };
                     return length + if found.contains(&slot) { 1.0 } else { bars().other_mark };
                 }
-                Beside::Word(word) if self.word(way, place) == Some(word) => {
+                Neighbour::Word(word) if self.word(way, place) == Some(word) => {
                     length += 1.0;
                     place = if way == Way::Before { place - 1 } else { place + 1 };
                 }
-                Beside::Word(_) => return length,
+                Neighbour::Word(_) => return length,
             }
         }
         length
@@ -437,7 +438,7 @@ impl<'a> FramedUtterance<'a> {
 
 /// For each of these, the share of its places in the templates at which the slot stands beside it, and at which another
 /// slot does; the highest of each.
-fn share(counts: &Counts, beside: &[Beside], slot: SlotId) -> (f32, f32) {
+fn share(counts: &Counts, beside: &[Neighbour], slot: SlotId) -> (f32, f32) {
     let shares = beside.iter().filter_map(|beside| counts.get(beside)).map(|(all, slots)| {
         let own = slots.get(&slot).copied().unwrap_or_default();
         let every: f32 = slots.values().sum();

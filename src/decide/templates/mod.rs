@@ -21,7 +21,7 @@ use compiled::Compiled;
 pub(crate) use frames::FramedUtterance;
 #[cfg(test)]
 use frames::Framing;
-pub(crate) use said::Said;
+pub(crate) use said::TemplateMatch;
 
 /// The templates of every function. Immutable; made with a snapshot.
 #[derive(Debug)]
@@ -42,7 +42,12 @@ impl Templates {
     }
 
     /// How the utterance matches a template of the function word for word, if it does.
-    pub(crate) fn said(&self, function: FunctionId, utterance: &Utterance, anchors: &[Anchor]) -> Option<Said> {
+    pub(crate) fn said(
+        &self,
+        function: FunctionId,
+        utterance: &Utterance,
+        anchors: &[Anchor],
+    ) -> Option<TemplateMatch> {
         said::said(self, &self.functions[function.index()], utterance, anchors)
     }
 

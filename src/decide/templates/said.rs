@@ -29,7 +29,7 @@ use crate::{
 
 /// How an utterance matches a template.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct TemplateMatch {
     pub fillings: Vec<Filling>,
     /// The fillings of other templates with equally good evidence.
     pub others: Vec<Vec<Filling>>,
@@ -57,7 +57,7 @@ pub(crate) struct Said {
 /// The evidence against this match, the most important first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 struct Cost {
-    /// See [`Said::is_doubtful`].
+    /// See [`TemplateMatch::is_doubtful`].
     is_doubtful: bool,
     /// Punctuation marks within free text, and marks of the template that were not said.
     marks: usize,
@@ -70,7 +70,7 @@ struct Cost {
     doubt: f32,
 }
 
-impl Said {
+impl TemplateMatch {
     /// The match is specific enough: it means its function, and most of it is not free text.
     pub(crate) fn is_telling(&self) -> bool {
         let is_told = self.telling_words > 0 || self.found > 0 || self.is_opened;
@@ -129,12 +129,12 @@ pub(super) fn said(
     function: &Compiled,
     utterance: &Utterance,
     anchors: &[Anchor],
-) -> Option<Said> {
+) -> Option<TemplateMatch> {
     if utterance.words().len() > MOST_WORDS {
         return None;
     }
     let compared = Compared::new(templates, function, utterance, anchors);
-    let mut best: Option<Said> = None;
+    let mut best: Option<TemplateMatch> = None;
     let mut consider = |items: &[Item], template: &Template| {
         // "At 45 Castle Street and take it" goes on with words of its own; no author put these before the addition.
         let is_added = items.len() > template.items.len();
@@ -208,7 +208,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    fn compare(&self, items: &[Item], template: &Template) -> Option<Said> {
+    fn compare(&self, items: &[Item], template: &Template) -> Option<TemplateMatch> {
         let length = self.words.len();
         let mut columns: Vec<Vec<Option<Step>>> = Vec::with_capacity(items.len() + 1);
         let mut first = vec![None; length + 1];
@@ -444,8 +444,8 @@ impl<'a> Compared<'a> {
         columns: &[Vec<Option<Step>>],
         (end, cost): (usize, Cost),
         template: &Template,
-    ) -> Said {
-        let mut said = Said {
+    ) -> TemplateMatch {
+        let mut said = TemplateMatch {
             fillings: Vec::new(),
             others: Vec::new(),
             own_words: 0,

@@ -151,7 +151,7 @@ fn a_template_tells_less_the_more_of_it_could_be_any_words() {
     let templates = Templates::compile(&module);
     let free = |said: &str| {
         let utterance = Utterance::new(said);
-        templates.said(function(), &utterance, &[]).filter(Said::is_telling).map(|said| said.free())
+        templates.said(function(), &utterance, &[]).filter(TemplateMatch::is_telling).map(|said| said.free())
     };
     let [little, much] = ["put on music by Toto from 1984", "I want to hear the rain on the old roof"].map(free);
     assert!(little < much && little.is_some(), "{little:?} {much:?}");

@@ -22,7 +22,7 @@ mod words;
 pub(crate) use voice::{LONG, Voice};
 
 use crate::{
-    conversation::{Aside, Pending},
+    conversation::{InvalidValue, Pending},
     decide::outcome::Frame,
     dialogue::outcome::Question,
     module::{Function, FunctionId, Module, Slot, SlotPath},
@@ -61,7 +61,7 @@ pub(crate) fn worded(module: &Module, language: Option<&str>, about: Pending, fr
     Question { text, about }
 }
 
-fn invalid(voice: &Voice<'_>, id: FunctionId, aside: &Aside) -> String {
+fn invalid(voice: &Voice<'_>, id: FunctionId, aside: &InvalidValue) -> String {
     let function = voice.module.function(id);
     let slot = function.slots.iter().find(|slot| slot.path.holds(&aside.pointer));
     let name = slot.map_or_else(|| aside.pointer.clone(), |slot| spoken(slot.label()));

@@ -22,7 +22,7 @@ const DETAILS: [&str; 7] = [": ", "; ", " – ", " — ", " (", "：", "（"];
 
 /// What a function does, within a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Deed {
+pub(crate) struct FunctionPhrase {
     pub text: String,
     /// The same outside a sentence, as its author wrote it.
     pub title: String,
@@ -34,14 +34,14 @@ pub(crate) struct Deed {
 
 impl Voice<'_> {
     /// What a function does: from its description, or from its name if there is no description.
-    pub(crate) fn deed(&self, function: &Function) -> Deed {
+    pub(crate) fn deed(&self, function: &Function) -> FunctionPhrase {
         let described = brief(&first_sentence(&function.description)).to_owned();
         let is_described = !described.is_empty();
         let title = if is_described { described } else { self.title(function) };
         let verb = self.words.grammar().deed(&title);
         let is_verb = verb.is_some();
         let text = verb.unwrap_or_else(|| self.words.within(&title));
-        Deed { text, title, is_verb, is_described }
+        FunctionPhrase { text, title, is_verb, is_described }
     }
 
     /// What a function is called: its name as words. In a language other than that of the names, its description

@@ -2,7 +2,7 @@
 
 use crate::{
     call::{Validator, ViolationKind},
-    conversation::{Aside, Confirmation, Form, State, next::completed},
+    conversation::{Confirmation, Form, InvalidValue, State, next::completed},
     dialogue::question::{Voice, voice::Listener, words::Line},
     module::SlotPath,
 };
@@ -30,7 +30,7 @@ impl Voice<'_> {
         let lacking = completed.call.as_ref().err().map_or(&[][..], Vec::as_slice);
         let missing = lacking.iter().filter(|violation| violation.kind == ViolationKind::Missing);
         let wrong = lacking.iter().filter(|violation| violation.kind != ViolationKind::Missing);
-        let wrong = form.aside.iter().cloned().chain(wrong.map(|violation| Aside::new(violation, form.opened)));
+        let wrong = form.aside.iter().cloned().chain(wrong.map(|violation| InvalidValue::new(violation, form.opened)));
 
         let known = self.facts(function, &completed.arguments, "");
         let missing: Vec<String> = missing

@@ -127,8 +127,8 @@ fn filled(function: &str, values: &[(&str, Value)]) -> Form {
     form
 }
 
-fn aside(pointer: &str, kind: ViolationKind, found: &Value) -> Aside {
-    Aside {
+fn aside(pointer: &str, kind: ViolationKind, found: &Value) -> InvalidValue {
+    InvalidValue {
         pointer: pointer.to_owned(),
         kind,
         found: Some(found.clone()),
@@ -196,7 +196,7 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         "order_food",
         &[("/dishes/0/name", json!("pizza")), ("/dishes/1/name", json!("cola")), ("/dishes/1/pieces", json!(30))],
     );
-    let invalid = |function: FunctionId, form: &Form, aside: Aside| {
+    let invalid = |function: FunctionId, form: &Form, aside: InvalidValue| {
         house.ask(language, form, &Pending::Invalid { function, aside }, 0)
     };
     let violated = |path: &str, kind: ViolationKind, found: &Value| {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     call::{POSSIBLE_PHONE, Validator, ViolationKind},
-    conversation::{Aside, Form, next::completed, pending::Pending, rules::Broken},
+    conversation::{Form, InvalidValue, next::completed, pending::Pending, rules::Broken},
     dialogue::outcome::Question,
     dialogue::question::{
         LISTED,
@@ -117,7 +117,7 @@ impl<'a> Voice<'a> {
         }
     }
 
-    fn invalid(&self, id: FunctionId, form: &Form, aside: &Aside, repeated: u32) -> String {
+    fn invalid(&self, id: FunctionId, form: &Form, aside: &InvalidValue, repeated: u32) -> String {
         let function = self.module.function(id);
         let path = SlotPath::of_pointer(&aside.pointer);
         let slot = function.slots.iter().find(|slot| slot.path == path);
@@ -155,7 +155,7 @@ impl<'a> Voice<'a> {
     }
 
     /// Says that a value is not valid, and what it would have to be.
-    pub(crate) fn not_valid(&self, function: &Function, aside: &Aside) -> String {
+    pub(crate) fn not_valid(&self, function: &Function, aside: &InvalidValue) -> String {
         let path = SlotPath::of_pointer(&aside.pointer);
         let slot = function.slots.iter().find(|slot| slot.path == path);
         let name = self.name_of(function, &path);
@@ -164,7 +164,7 @@ impl<'a> Voice<'a> {
     }
 
     /// The value that was given, if it may be repeated.
-    pub(crate) fn found(&self, function: &Function, aside: &Aside) -> Option<String> {
+    pub(crate) fn found(&self, function: &Function, aside: &InvalidValue) -> Option<String> {
         let path = SlotPath::of_pointer(&aside.pointer);
         aside.found.as_ref().filter(|_| !self.is_sensitive(function, &path)).map(|value| one_line(&plain(value)))
     }
@@ -296,7 +296,7 @@ impl<'a> Voice<'a> {
         }
     }
 
-    pub(crate) fn wanted<'w>(&self, slot: Option<&'w Slot>, aside: &'w Aside) -> Wanted<'w> {
+    pub(crate) fn wanted<'w>(&self, slot: Option<&'w Slot>, aside: &'w InvalidValue) -> Wanted<'w> {
         let other = Wanted::Other(&aside.expected);
         let Some(slot) = slot else { return other };
         let limit = |key: &str| slot.schema.get(key).filter(|limit| limit.is_number()).map(plain);

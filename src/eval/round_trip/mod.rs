@@ -92,13 +92,13 @@ pub fn moment(module: &Module) -> Zoned {
 }
 
 /// The templates of a module as people say them.
-pub(super) struct Said<'m> {
+pub(super) struct SpokenTemplates<'m> {
     module: &'m Module,
     values: values::Values<'m>,
     random: fastrand::Rng,
 }
 
-impl<'m> Said<'m> {
+impl<'m> SpokenTemplates<'m> {
     pub(super) fn new(module: &'m Module, seed: u64) -> Result<Self, ValuesError> {
         let values = values::Values::new(module, Context { now: moment(module) })?;
         Ok(Self { module, values, random: fastrand::Rng::with_seed(seed) })
@@ -122,7 +122,7 @@ pub async fn round_trip(
     progress: Progress<'_>,
 ) -> Result<RoundTrip, RoundTripError> {
     let module = &snapshot.module;
-    let mut said = Said::new(module, options.seed)?;
+    let mut said = SpokenTemplates::new(module, options.seed)?;
     let run =
         EvalOptions { strategy: Some(StrategyName::Local), now: Some(moment(module)), pooled: false, features: false };
     let templates: Vec<_> = module

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{CompileError, Validator},
-    decide::{arguments as assemble, filling::Said},
+    decide::{arguments as assemble, filling::SpannedValue},
     language::{
         Language,
         units::{Dimension, Unit},
@@ -235,7 +235,7 @@ impl<'m> Values<'m> {
     /// Whether the schema allows the value.
     fn fits(&self, id: FunctionId, words: &Words) -> bool {
         let function = self.module.function(id);
-        let said = [Said { slot: words.slot, span: Span::new(0, 1), value: words.value.clone() }];
+        let said = [SpannedValue { slot: words.slot, span: Span::new(0, 1), value: words.value.clone() }];
         let (arguments, places) = assemble::arguments(function, &said);
         let checked = self.validator.check(function, id, arguments);
         let is_kept = places[0].as_ref().is_some_and(|place| {
@@ -247,9 +247,9 @@ impl<'m> Values<'m> {
     /// The arguments of these words, in the order in which they are said.
     pub(super) fn arguments(&self, id: FunctionId, words: &[(Words, Span)]) -> Map<String, Value> {
         let function = self.module.function(id);
-        let said: Vec<Said> = words
+        let said: Vec<SpannedValue> = words
             .iter()
-            .map(|(words, span)| Said { slot: words.slot, span: *span, value: words.value.clone() })
+            .map(|(words, span)| SpannedValue { slot: words.slot, span: *span, value: words.value.clone() })
             .collect();
         let (arguments, _) = assemble::arguments(function, &said);
         self.validator.check(function, id, arguments).arguments

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::conversation::Conversation;
-use crate::understand::Said;
+use crate::understand::HistoryMessage;
 
 /// Longest title in characters and in words, and longest summary in characters.
 const TITLE: usize = 48;
@@ -42,7 +42,7 @@ pub(super) fn answer(conversation: &Conversation) -> Option<String> {
             .history
             .iter()
             .filter_map(|said| match said {
-                Said::Person(text) => Some(text.clone()),
+                HistoryMessage::Person(text) => Some(text.clone()),
                 _ => None,
             })
             .collect();
@@ -140,7 +140,7 @@ mod tests {
     fn asked(text: &str, instructions: Option<&str>, history: &[&str]) -> Option<String> {
         answer(&Conversation {
             instructions: instructions.map(str::to_owned),
-            history: history.iter().map(|text| Said::Person((*text).to_owned())).collect(),
+            history: history.iter().map(|text| HistoryMessage::Person((*text).to_owned())).collect(),
             utterance: Some(Utterance { text: text.to_owned(), index: 0 }),
             done: None,
             results: Vec::new(),

@@ -10,7 +10,7 @@ use super::framework;
 use crate::{
     http::{ApiError, Fault},
     text::is_blank,
-    understand::{CallResult, Said},
+    understand::{CallResult, HistoryMessage},
 };
 
 /// Most bytes of all `system` and `developer` messages: a prompt has no room for more.
@@ -108,7 +108,7 @@ pub(super) struct Conversation {
     /// `system` and `developer` messages, in order.
     pub instructions: Option<String>,
     /// What came before the utterance, oldest first.
-    pub history: Vec<Said>,
+    pub history: Vec<HistoryMessage>,
     /// `None` if the last message is not the person's: then nothing new was said.
     pub utterance: Option<Utterance>,
     /// If only calls and their results follow the person's last message: that message and the number of calls.
@@ -141,8 +141,8 @@ impl Conversation {
     /// All messages of the person, earlier turns first.
     pub(super) fn said_by_person(&self) -> impl Iterator<Item = &str> {
         let earlier = self.history.iter().filter_map(|said| match said {
-            Said::Person(text) => Some(text.as_str()),
-            Said::Assistant(_) | Said::Called(_) | Said::Tool(_) => None,
+            HistoryMessage::Person(text) => Some(text.as_str()),
+            HistoryMessage::Assistant(_) | HistoryMessage::Called(_) | HistoryMessage::Tool(_) => None,
         });
         let latest = self.done.as_ref().map(|(utterance, _)| utterance).or(self.utterance.as_ref());
         earlier.chain(latest.map(|utterance| utterance.text.as_str()))
@@ -170,7 +170,7 @@ struct Reading {
     count: usize,
     instructions: Vec<String>,
     instructions_bytes: usize,
-    history: Vec<Said>,
+    history: Vec<HistoryMessage>,
     /// Position of the person's last message.
     last: usize,
     /// Calls and results since the person last spoke.
@@ -235,13 +235,16 @@ impl Reading {
                 None => Err(missing(index)),
             };
         };
-        let is_answered = matches!(self.history.last(), Some(Said::Assistant(_) | Said::Called(_) | Said::Tool(_)));
+        let is_answered = matches!(
+            self.history.last(),
+            Some(HistoryMessage::Assistant(_) | HistoryMessage::Called(_) | HistoryMessage::Tool(_))
+        );
         if let Some(result) = framework::result(&text).filter(|_| is_answered) {
             self.result(None, None, result);
             return Ok(());
         }
         within(&text, index, self.limit)?;
-        self.history.push(Said::Person(framework::task(&text).to_owned()));
+        self.history.push(HistoryMessage::Person(framework::task(&text).to_owned()));
         self.last = index;
         self.made = MadeCalls::default();
         self.results.clear();
@@ -251,7 +254,7 @@ impl Reading {
     fn assistant(&mut self, text: Option<String>, calls: Option<Vec<Option<MadeCall>>>, older: Option<MadeFunction>) {
         let written = framework::called(text.as_deref().unwrap_or_default());
         if written.is_empty() {
-            self.history.extend(text.filter(|text| !is_blank(text)).map(Said::Assistant));
+            self.history.extend(text.filter(|text| !is_blank(text)).map(HistoryMessage::Assistant));
         }
         let written = written.into_iter().map(|name| (None, MadeFunction { name: Some(name), arguments: None }));
         let calls = calls.into_iter().flatten().flatten().filter_map(|call| Some((call.id, call.function?)));
@@ -264,12 +267,12 @@ impl Reading {
     fn result(&mut self, id: Option<&Value>, name: Option<&Value>, text: String) {
         let result = self.made.result(id, name, &text);
         self.results.push(result);
-        self.history.push(Said::Tool(text));
+        self.history.push(HistoryMessage::Tool(text));
     }
 
     fn finish(mut self) -> Result<Conversation, ApiError> {
-        let person = |(place, said): (usize, &Said)| match said {
-            Said::Person(text) => Some((place, text.clone())),
+        let person = |(place, said): (usize, &HistoryMessage)| match said {
+            HistoryMessage::Person(text) => Some((place, text.clone())),
             _ => None,
         };
         let Some((place, text)) = self.history.iter().enumerate().rev().find_map(person) else {
@@ -277,8 +280,8 @@ impl Reading {
             return Err(ApiError::fault(Fault::InvalidValue, message).about("messages"));
         };
         let after = &self.history[place + 1..];
-        let calls = after.iter().filter(|said| matches!(said, Said::Called(_))).count();
-        let is_answered = !after.iter().all(|said| matches!(said, Said::Called(_) | Said::Tool(_)));
+        let calls = after.iter().filter(|said| matches!(said, HistoryMessage::Called(_))).count();
+        let is_answered = !after.iter().all(|said| matches!(said, HistoryMessage::Called(_) | HistoryMessage::Tool(_)));
         // Another agent continues with the person's request.
         let handed_over: Vec<String> = self
             .results
@@ -289,7 +292,7 @@ impl Reading {
         let is_handed_back = self.results.last().is_some_and(framework::is_hand_back);
         let is_taken_up = !is_handed_back && self.results.last().is_some_and(framework::is_handoff);
         let words = after.iter().rev().find_map(|said| match said {
-            Said::Assistant(text) => Some(text.clone()),
+            HistoryMessage::Assistant(text) => Some(text.clone()),
             _ => None,
         });
         let handed_back = is_handed_back.then(|| words.unwrap_or_default());
@@ -376,9 +379,9 @@ impl MadeCalls {
     }
 }
 
-fn called(function: MadeFunction) -> Said {
+fn called(function: MadeFunction) -> HistoryMessage {
     let MadeFunction { name, arguments } = function;
-    Said::Called(format!("{}({})", name.unwrap_or_default(), arguments.unwrap_or_default()))
+    HistoryMessage::Called(format!("{}({})", name.unwrap_or_default(), arguments.unwrap_or_default()))
 }
 
 fn content_of(index: usize) -> String {
@@ -463,7 +466,7 @@ mod tests {
         ]))
         .expect("a conversation");
         assert_eq!(found.instructions.as_deref(), Some("Be brief.\n\nReally."));
-        assert_eq!(found.history, [Said::Person("hi".into()), Said::Assistant("Hello.".into())]);
+        assert_eq!(found.history, [HistoryMessage::Person("hi".into()), HistoryMessage::Assistant("Hello.".into())]);
         assert_eq!(found.utterance, Some(Utterance { text: "how warm\nis it".into(), index: 4 }));
     }
 
@@ -497,7 +500,7 @@ mod tests {
             {"role": "user", "content": [image, {"type": "text", "text": "how warm"}]},
         ]))
         .expect("a conversation");
-        assert_eq!(found.history, [Said::Assistant("A cat.".into())]);
+        assert_eq!(found.history, [HistoryMessage::Assistant("A cat.".into())]);
         assert_eq!(found.utterance.map(|utterance| utterance.text).as_deref(), Some("how warm"));
         assert_eq!(found.notes.len(), 2);
     }

@@ -50,7 +50,9 @@ use crate::{
     },
     shares::Owner,
     snapshot::Snapshot,
-    understand::{CallResult, Demand, Front, Outcome, Said, Turn, TurnRequest, request as read, told, understood},
+    understand::{
+        CallResult, Demand, Front, HistoryMessage, Outcome, Turn, TurnRequest, request as read, told, understood,
+    },
 };
 use conversation::{Conversation, Utterance};
 use form::Words;
@@ -445,8 +447,8 @@ fn keeping(options: &mut UptakeOptions, caller: &Caller) -> Result<Keeping, ApiE
 }
 
 /// What followed the person's previous message.
-fn meanwhile(history: &[Said]) -> &[Said] {
-    let person = history.iter().rposition(|said| matches!(said, Said::Person(_)));
+fn meanwhile(history: &[HistoryMessage]) -> &[HistoryMessage] {
+    let person = history.iter().rposition(|said| matches!(said, HistoryMessage::Person(_)));
     &history[person.map_or(0, |person| person + 1)..]
 }
 

@@ -11,7 +11,7 @@ use super::{
     store::{conflict, of_store},
 };
 use crate::{
-    act::{Actor, Begun, Deed, Plan},
+    act::{Actor, Begun, MadeCall, Plan},
     answer::SessionBody,
     conversation::store::{Session, StoreError},
     http::{ApiError, AppState, Failure, Fault},
@@ -48,7 +48,7 @@ impl AppState {
         spoken: &Spoken<'_>,
         conversed: &Conversed,
         since: Instant,
-    ) -> Option<(Acts, Vec<Deed>)> {
+    ) -> Option<(Acts, Vec<MadeCall>)> {
         let actor = self.conversations.actor.clone()?;
         let deeds = understand::own_calls(snapshot, &conversed.turn, spoken.theirs?);
         let until = since + self.options.timeout().saturating_sub(MARGIN);
@@ -83,8 +83,9 @@ impl AppState {
         let done = match begun.map_err(|error| of_store(&error))? {
             Begun::Running => return Err(conflict("the same call is being made just now")),
             Begun::Before(before) => {
-                let same =
-                    |(one, other): (&Deed, &Deed)| one.function == other.function && one.arguments == other.arguments;
+                let same = |(one, other): (&MadeCall, &MadeCall)| {
+                    one.function == other.function && one.arguments == other.arguments
+                };
                 if before.len() != deeds.len() || !before.iter().zip(&deeds).all(same) {
                     let message = "the state led to another call already: begin a new conversation, without `state`";
                     return Err(ApiError::fault(Fault::InvalidState, message).about("state"));
@@ -121,7 +122,7 @@ pub(super) struct CarriedOut {
 
 impl Acts {
     /// A plan for making these calls.
-    pub(super) fn plan(&self, deeds: Vec<Deed>) -> Plan {
+    pub(super) fn plan(&self, deeds: Vec<MadeCall>) -> Plan {
         let within = self.within(deeds.len());
         Plan::new(None, deeds, self.app.conversations.sessions.now(), within)
     }

@@ -57,7 +57,7 @@ pub(super) enum News {
 #[derive(Debug)]
 pub(super) struct Observation {
     pub module: ModuleName,
-    pub heard: Heard,
+    pub heard: ObservedMessage,
     /// The caller that sent it.
     pub caller: Caller,
     /// Its place in the queue, from acceptance until it is read or dropped.
@@ -65,7 +65,7 @@ pub(super) struct Observation {
 }
 
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum ObservedMessage {
     Person(Box<TurnRequest>),
     Assistant(String),
 }
@@ -221,7 +221,7 @@ mod tests {
     fn observation() -> Observation {
         Observation {
             module: ModuleName::new("weather").unwrap(),
-            heard: Heard::Assistant("Hello.".into()),
+            heard: ObservedMessage::Assistant("Hello.".into()),
             caller: Caller::default(),
             place: None,
         }

@@ -79,7 +79,7 @@ impl Keeping {
 
 /// A turn, and the state of the conversation after it.
 #[derive(Debug)]
-pub(in crate::http) struct Told {
+pub(in crate::http) struct ConversedTurn {
     pub turn: Turn,
     pub kept: Kept,
 }
@@ -92,7 +92,7 @@ impl AppState {
         snapshot: &Arc<Snapshot>,
         keeping: &Keeping,
         spoken: &Spoken<'_>,
-    ) -> Result<Told, ApiError> {
+    ) -> Result<ConversedTurn, ApiError> {
         let (request, is_named, since) = (spoken.request, spoken.is_named, Instant::now());
         let told = match keeping {
             Keeping::New => {
@@ -156,7 +156,7 @@ impl AppState {
         conversed: Conversed,
         (owner, request): (&Tenant, &TurnRequest),
         must: bool,
-    ) -> Result<Told, ApiError> {
+    ) -> Result<ConversedTurn, ApiError> {
         let Conversed { mut turn, state, .. } = conversed;
         let summary = understand::summary(snapshot, request.language.as_deref(), &state);
         let written = match self.conversations.tokens.of(owner).write(&state) {
@@ -167,7 +167,7 @@ impl AppState {
                 None
             }
         };
-        Ok(Told { turn, kept: Kept { state: written, session: None, turn: state.turn, summary } })
+        Ok(ConversedTurn { turn, kept: Kept { state: written, session: None, turn: state.turn, summary } })
     }
 
     async fn in_session(
@@ -177,7 +177,7 @@ impl AppState {
         wanted: Option<u64>,
         spoken: &Spoken<'_>,
         since: Instant,
-    ) -> Result<Told, ApiError> {
+    ) -> Result<ConversedTurn, ApiError> {
         let language = spoken.request.language.as_deref();
         for again in 0..=REDONE {
             let mut session = self.begin(id).await.map_err(|error| of_store(&error))?;
@@ -221,7 +221,10 @@ impl AppState {
                     understand::interrupted(snapshot, language, &mut turn, cut_off);
                     let summary = understand::summary(snapshot, language, &record.state);
                     let turns = record.state.turn;
-                    return Ok(Told { turn, kept: Kept { state: None, session: Some(session), turn: turns, summary } });
+                    return Ok(ConversedTurn {
+                        turn,
+                        kept: Kept { state: None, session: Some(session), turn: turns, summary },
+                    });
                 }
             }
         }

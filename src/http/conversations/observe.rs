@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    hub::{Heard, News, Observation},
+    hub::{News, Observation, ObservedMessage},
     record::Record,
     session::SessionSegment,
     spoken::language,
@@ -31,7 +31,7 @@ use crate::{
     },
     module::{ModuleName, settings::StrategyName},
     snapshot::Snapshot,
-    understand::{self, Conversed, Said, TurnRequest, request},
+    understand::{self, Conversed, HistoryMessage, TurnRequest, request},
 };
 
 /// How often a turn is retried while another request holds the session.
@@ -116,8 +116,8 @@ async fn read(app: &AppState, caller: Caller, body: ObserveRequest) -> Result<Ob
     let home = request::time_zone(&snapshot.module, &app.turns.time_zone);
     let now = body.now.as_deref().map(|now| request::moment(now, &home)).transpose()?;
     let heard = match body.role.unwrap_or_default() {
-        Role::Assistant => Heard::Assistant(utterance),
-        Role::Person => Heard::Person(Box::new(TurnRequest {
+        Role::Assistant => ObservedMessage::Assistant(utterance),
+        Role::Person => ObservedMessage::Person(Box::new(TurnRequest {
             utterance,
             strategy: body.strategy,
             // "Tomorrow" is relative to when it was said, not to when it is read.
@@ -181,10 +181,10 @@ async fn attempt(
     };
     let mut record = Record::of(session.data.as_deref(), &snapshot.module)?;
     match &observation.heard {
-        Heard::Assistant(text) => {
-            understand::catch_up(&snapshot.module, &mut record.state, &[Said::Assistant(text.clone())]);
+        ObservedMessage::Assistant(text) => {
+            understand::catch_up(&snapshot.module, &mut record.state, &[HistoryMessage::Assistant(text.clone())]);
         }
-        Heard::Person(request) => {
+        ObservedMessage::Person(request) => {
             let conversed = app.understander.converse(snapshot, &record.state, request).await;
             let Conversed { turn, state, .. } =
                 conversed.map_err(|error| ApiError::of_turn(&error, request.strategy.is_some()))?;

@@ -6,7 +6,7 @@ use crate::{
     conversation::Tenant,
     http::{ApiError, Fault, caller::Caller},
     snapshot::Snapshot,
-    understand::{Said, TurnRequest},
+    understand::{HistoryMessage, TurnRequest},
 };
 
 /// Header by which clients mark repeated requests.
@@ -23,7 +23,7 @@ const LONGEST_LANGUAGE: usize = 35;
 pub(in crate::http) struct Spoken<'a> {
     pub request: &'a TurnRequest,
     /// What others than the person said since the last turn of a kept state.
-    pub meanwhile: &'a [Said],
+    pub meanwhile: &'a [HistoryMessage],
     /// Whether the request itself named the strategy.
     pub is_named: bool,
     /// Functions that the client calls itself; `None` means that no calls are made here.
@@ -65,7 +65,10 @@ impl Repeat {
         part(snapshot.module.name.as_str());
         part(self.name.as_deref().unwrap_or_default());
         for said in &request.history {
-            let (Said::Person(text) | Said::Assistant(text) | Said::Called(text) | Said::Tool(text)) = said;
+            let (HistoryMessage::Person(text)
+            | HistoryMessage::Assistant(text)
+            | HistoryMessage::Called(text)
+            | HistoryMessage::Tool(text)) = said;
             part(text);
         }
         part(&request.utterance);

@@ -106,7 +106,7 @@ pub(super) async fn answer(
     let module = &snapshot.module;
     let Some(function) = target(module, &frame, &labels) else {
         let trace = recognized(app, &snapshot, &utterance, owner).await?;
-        let said = Said { snapshot: &snapshot, utterance: &utterance, hints: &hints, trace: &trace };
+        let said = KnownUtterance { snapshot: &snapshot, utterance: &utterance, hints: &hints, trace: &trace };
         let found = labels.iter().filter_map(|label| Some((label.clone(), said.loose(label, &[])?)));
         return Ok(SlotAnswer(found.collect()));
     };
@@ -116,7 +116,12 @@ pub(super) async fn answer(
     let request = TurnRequest { utterance, given: Some(function), expected, hints, owner, ..TurnRequest::default() };
     let turn = app.understander.turn(&snapshot, &request).await.map_err(|error| ApiError::of_turn(&error, false))?;
     app.metrics.turn(&module.name, &turn);
-    let said = Said { snapshot: &snapshot, utterance: &request.utterance, hints: &request.hints, trace: &turn.trace };
+    let said = KnownUtterance {
+        snapshot: &snapshot,
+        utterance: &request.utterance,
+        hints: &request.hints,
+        trace: &turn.trace,
+    };
     Ok(said.values(function, &labels, &request.expected, &turn))
 }
 
@@ -144,14 +149,14 @@ async fn recognized(app: &AppState, snapshot: &Snapshot, utterance: &str, owner:
 }
 
 /// What is known of the utterance.
-struct Said<'a> {
+struct KnownUtterance<'a> {
     snapshot: &'a Snapshot,
     utterance: &'a str,
     hints: &'a [Hint],
     trace: &'a Trace,
 }
 
-impl Said<'_> {
+impl KnownUtterance<'_> {
     fn values(&self, function: FunctionId, labels: &[String], expected: &Expected, turn: &Turn) -> SlotAnswer {
         let definition = self.snapshot.module.function(function);
         let frame = turn.frames.iter().find(|frame| frame.function == function);

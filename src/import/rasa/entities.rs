@@ -14,7 +14,7 @@ use crate::import::{
 };
 
 /// The words that examples mark for each entity, in lower case.
-type Said = BTreeMap<String, BTreeSet<String>>;
+type MarkedWords = BTreeMap<String, BTreeSet<String>>;
 
 /// The entities of a project. `dimensions` are found by Duckling.
 pub(super) fn entities(
@@ -61,8 +61,8 @@ impl Entities {
     }
 
     /// Adds entities that examples mark; returns the marked words.
-    fn marked(&mut self, training: &Training, domain: &Domain, reader: &mut Reader) -> Said {
-        let mut marked = Said::new();
+    fn marked(&mut self, training: &Training, domain: &Domain, reader: &mut Reader) -> MarkedWords {
+        let mut marked = MarkedWords::new();
         let is_declared = |entity: &str| domain.entities.iter().any(|(name, _)| name == entity);
         for example in training.intents.iter().flat_map(|(_, examples, _)| examples) {
             for piece in &example.pieces {
@@ -95,7 +95,7 @@ impl Entities {
 
     /// A synonym does not name its entity: it is added to each entity that has one of its texts as a value or marked
     /// word.
-    fn synonyms(&mut self, training: &Training, said: &Said, reader: &mut Reader) {
+    fn synonyms(&mut self, training: &Training, said: &MarkedWords, reader: &mut Reader) {
         for (value, synonyms, place) in &training.synonyms {
             let all: Vec<String> = std::iter::once(value).chain(synonyms).map(|text| text.to_lowercase()).collect();
             let is_owner = |entity: &Entity| {

@@ -27,7 +27,7 @@ const CONTRADICTED: Certainty = Certainty::Guessed;
 
 /// An answer, as it was said.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Said {
+pub(crate) struct AnswerReading {
     pub(crate) answer: YesNo,
     pub(crate) certainty: Certainty,
     /// Only words like "fine" say it.
@@ -41,7 +41,7 @@ pub(crate) struct Said {
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// `None` if the reply does not begin with an answer.
-    pub(crate) said: Option<Said>,
+    pub(crate) said: Option<AnswerReading>,
     /// The index of the first word behind the answer.
     pub(crate) end: usize,
     /// The question was left open: "I don't know".
@@ -281,7 +281,7 @@ impl Parser<'_> {
 
     fn say(&mut self, answer: YesNo, certainty: Certainty, is_weak: bool, end: usize) {
         let mut certainty = if self.hedged { certainty.min(HEDGED) } else { certainty };
-        let mut said = Said { answer, certainty, is_weak, is_literal: false, does: None };
+        let mut said = AnswerReading { answer, certainty, is_weak, is_literal: false, does: None };
         if let Some(before) = self.answer.said {
             if before.answer == answer {
                 certainty = certainty.max(before.certainty);

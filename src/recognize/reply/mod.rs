@@ -171,7 +171,7 @@ impl Reader<'_> {
     }
 
     /// The reply begins with an answer.
-    fn settled(&self, said: answer::Said, answer: &Answer) -> Reply {
+    fn settled(&self, said: answer::AnswerReading, answer: &Answer) -> Reply {
         let rest = self.rest(answer.end..self.words.len());
         let (mut meant, mut certainty) = (said.answer, said.certainty);
         let starts_asking = matches!(self.replies.phrase(self.words, answer.end), Some((Role::Asks, _)));

@@ -3,7 +3,7 @@
 use super::*;
 
 /// What people say in one language: values of one kind, and words of that kind that may stand before or behind one.
-struct Said {
+struct BorderWords {
     language: &'static str,
     builtin: Builtin,
     values: &'static [&'static str],
@@ -17,11 +17,11 @@ const fn said(
     values: &'static [&'static str],
     before: &'static [&'static str],
     behind: &'static [&'static str],
-) -> Said {
-    Said { language, builtin, values, before, behind }
+) -> BorderWords {
+    BorderWords { language, builtin, values, before, behind }
 }
 
-const SAID: [Said; 25] = [
+const SAID: [BorderWords; 25] = [
     said(
         "en",
         Builtin::Date,
@@ -106,7 +106,7 @@ const SAID: [Said; 25] = [
 #[test]
 fn what_stands_beside_a_value_is_read_with_it_or_unread() {
     let mut wrong = String::new();
-    for Said { language, builtin, values, before, behind } in SAID {
+    for BorderWords { language, builtin, values, before, behind } in SAID {
         let recognizers = only(builtin, language);
         let read = |text: &str| recognizers.recognize(&Utterance::new(text), &context());
         for value in values {

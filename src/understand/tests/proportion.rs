@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{
-    assist::history::Said,
+    assist::history::HistoryMessage,
     conversation::{Expects, Tenant},
     understand::replay::UNDERSTOOD,
 };
@@ -196,7 +196,11 @@ async fn hostile_messages_of_a_conversation_take_work_in_proportion() {
             for length in [UNDERSTOOD / LONGER, UNDERSTOOD] {
                 let (said, counted) = (text(kind, length), counting(&understander));
                 let mut history = crate::understand::converse::history(&state);
-                history.extend([Said::Person(said.clone()), Said::Assistant(said.clone()), Said::Tool(said.clone())]);
+                history.extend([
+                    HistoryMessage::Person(said.clone()),
+                    HistoryMessage::Assistant(said.clone()),
+                    HistoryMessage::Tool(said.clone()),
+                ]);
                 let request = TurnRequest { utterance: said, history, ..TurnRequest::default() };
                 let replays = Replays::new(0, 0);
                 replays.converse(&Tenant::everybody(), &counted, &snapshot, &request).await.unwrap();
@@ -218,11 +222,11 @@ async fn hostile_earlier_messages_take_work_in_proportion() {
         for length in [SHORT, SHORT * LONGER] {
             let (said, counted) = (text(kind, length), counting(&understander));
             let history = vec![
-                Said::Person(said.clone()),
-                Said::Assistant(said.clone()),
-                Said::Called(format!("order({{\"name\": {said:?}}})")),
-                Said::Tool(said.clone()),
-                Said::Person(said.clone()),
+                HistoryMessage::Person(said.clone()),
+                HistoryMessage::Assistant(said.clone()),
+                HistoryMessage::Called(format!("order({{\"name\": {said:?}}})")),
+                HistoryMessage::Tool(said.clone()),
+                HistoryMessage::Person(said.clone()),
             ];
             let request = TurnRequest { utterance: said, history, ..TurnRequest::default() };
             counted.turn(&snapshot, &request).await.unwrap();
@@ -262,7 +266,7 @@ async fn what_is_not_read_whole_calls_nothing() {
         assert!(!short.fuel.is_out() || !matches!(turn.outcome, Outcome::Call(_)), "{most}: {:?}", turn.outcome);
     }
     // An earlier message that is not read to its end opens nothing that a yes could answer.
-    let history = vec![Said::Person(told.to_owned()), Said::Assistant("Is that right?".to_owned())];
+    let history = vec![HistoryMessage::Person(told.to_owned()), HistoryMessage::Assistant("Is that right?".to_owned())];
     let request = TurnRequest { utterance: "yes".to_owned(), history, ..TurnRequest::default() };
     let short = Understander { fuel: Fuel::new(300, None), ..understander.clone() };
     let replays = Replays::new(9, 1 << 20);

@@ -105,17 +105,19 @@ fn plain(place: usize, value: u8) -> Value {
     }
 }
 
-fn said_of(op: &Op) -> Said {
+fn said_of(op: &Op) -> FormUpdate {
     let value = |path: &str, value: &str| Removal::Value { path: path.to_owned(), value: value.into() };
-    let removed = |removal: Removal| Said { removed: vec![removal], ..Said::default() };
-    let excluded =
-        |pointer: &str, value: &str| Said { excluded: vec![filled(pointer, value.into(), 0)], ..Said::default() };
-    let correct = |said: Said| Said { manner: Manner::Correct, ..said };
+    let removed = |removal: Removal| FormUpdate { removed: vec![removal], ..FormUpdate::default() };
+    let excluded = |pointer: &str, value: &str| FormUpdate {
+        excluded: vec![filled(pointer, value.into(), 0)],
+        ..FormUpdate::default()
+    };
+    let correct = |said: FormUpdate| FormUpdate { manner: UpdateMode::Correct, ..said };
     match op {
         Op::Say { place, value, is_sure } => {
             let confidence = if *is_sure { 0.9 } else { 0.3 };
             let values = vec![SlotValue { confidence, ..filled(PLAIN[*place], plain(*place, *value), 0) }];
-            Said { values, ..Said::default() }
+            FormUpdate { values, ..FormUpdate::default() }
         }
         Op::Correct { place, value } => correct(values_of(&[(PLAIN[*place], plain(*place, *value))])),
         Op::Unset { place } => removed(Removal::Place(PLAIN[*place].to_owned())),
@@ -136,18 +138,18 @@ fn said_of(op: &Op) -> Said {
         Op::RuleOutDish(name) => excluded("/dishes/0/name", NAMES[*name]),
         Op::AnswerSize { dish, size } => {
             let asked = vec![format!("/dishes/{dish}/size")];
-            Said { asked, ..values_of(&[("/dishes/0/size", SIZES[*size].into())]) }
+            FormUpdate { asked, ..values_of(&[("/dishes/0/size", SIZES[*size].into())]) }
         }
         Op::Size(size) => values_of(&[("/dishes/0/size", SIZES[*size].into())]),
         Op::Portion { count, size } => {
-            Said { portion: Some(*count), ..values_of(&[("/dishes/0/size", SIZES[*size].into())]) }
+            FormUpdate { portion: Some(*count), ..values_of(&[("/dishes/0/size", SIZES[*size].into())]) }
         }
         Op::Invalid { place, is_correction } => {
-            let manner = if *is_correction { Manner::Correct } else { Manner::Fill };
-            Said { invalid: vec![aside(PLAIN[*place], json!("nonsense"), 0)], manner, ..Said::default() }
+            let manner = if *is_correction { UpdateMode::Correct } else { UpdateMode::Fill };
+            FormUpdate { invalid: vec![aside(PLAIN[*place], json!("nonsense"), 0)], manner, ..FormUpdate::default() }
         }
         Op::Blank { place } => correct(values_of(&[(PLAIN[*place], json!(" "))])),
-        Op::Silence => Said::default(),
+        Op::Silence => FormUpdate::default(),
     }
 }
 
@@ -363,14 +365,14 @@ fn any_filled() -> impl Strategy<Value = SlotValue> {
     })
 }
 
-fn any_aside() -> impl Strategy<Value = Aside> {
+fn any_aside() -> impl Strategy<Value = InvalidValue> {
     let kinds = vec![ViolationKind::Range, ViolationKind::Missing, ViolationKind::Length];
     (pointer(), option::of(value().prop_filter("found", |value| !value.is_null())), select(kinds))
-        .prop_map(|(pointer, found, kind)| Aside { kind, found, ..aside(&pointer, Value::Null, 1) })
+        .prop_map(|(pointer, found, kind)| InvalidValue { kind, found, ..aside(&pointer, Value::Null, 1) })
 }
 
-fn any_manner() -> impl Strategy<Value = Manner> {
-    select(vec![Manner::Fill, Manner::Correct, Manner::Add])
+fn any_manner() -> impl Strategy<Value = UpdateMode> {
+    select(vec![UpdateMode::Fill, UpdateMode::Correct, UpdateMode::Add])
 }
 
 fn any_removal() -> impl Strategy<Value = Removal> {
@@ -381,10 +383,10 @@ fn any_removal() -> impl Strategy<Value = Removal> {
     ]
 }
 
-fn any_said() -> impl Strategy<Value = Said> {
+fn any_said() -> impl Strategy<Value = FormUpdate> {
     let values = (vec(any_filled(), 0..6), vec(any_aside(), 0..3), vec(any_filled(), 0..3));
     let rest = (any_manner(), vec(any_removal(), 0..3), vec(pointer(), 0..3), option::of(0..4_u64));
-    (values, rest).prop_map(|((values, invalid, excluded), (manner, removed, asked, portion))| Said {
+    (values, rest).prop_map(|((values, invalid, excluded), (manner, removed, asked, portion))| FormUpdate {
         turn: 4,
         values,
         invalid,
@@ -393,7 +395,7 @@ fn any_said() -> impl Strategy<Value = Said> {
         removed,
         asked,
         portion,
-        ..Said::default()
+        ..FormUpdate::default()
     })
 }
 
@@ -476,7 +478,7 @@ proptest! {
             filled(pointer, [json!(""), json!("  "), Value::Null, json!([]), json!({})][at % 5].clone(), 9)
         };
         let values: Vec<SlotValue> = blanks.iter().enumerate().map(blank).collect();
-        let said = Said { turn: 9, excluded: values.clone(), values, manner, asked, ..Said::default() };
+        let said = FormUpdate { turn: 9, excluded: values.clone(), values, manner, asked, ..FormUpdate::default() };
         let Merged { form: after, is_changed, declined } = merged(&order(), &form, &said);
         prop_assert_eq!((after, is_changed, declined), (form, false, Vec::new()));
     }
@@ -488,8 +490,8 @@ proptest! {
         let (pointer, value) = (PLAIN[place], plain(place, value));
         let confidence = if is_correction { 0.1 } else { 0.9 };
         let values = vec![SlotValue { confidence, ..filled(pointer, value.clone(), 99) }];
-        let manner = if is_correction { Manner::Correct } else { Manner::Fill };
-        let after = merged(&order(), &form, &Said { turn: 99, values, manner, ..Said::default() }).form;
+        let manner = if is_correction { UpdateMode::Correct } else { UpdateMode::Fill };
+        let after = merged(&order(), &form, &FormUpdate { turn: 99, values, manner, ..FormUpdate::default() }).form;
         prop_assert_eq!(after.at(pointer).map(|filled| &filled.value), Some(&value));
         let others = |form: &Form| form.slots.iter().filter(|filled| filled.pointer != pointer).cloned().collect::<Vec<_>>();
         prop_assert_eq!(others(&after), others(&form));
@@ -501,7 +503,7 @@ proptest! {
         let (pointer, value) = (PLAIN[place], plain(place, value));
         let Some(known) = form.at(pointer).filter(|known| known.confidence >= CERTAIN.score() && known.value != value) else { return Ok(()) };
         let doubtful = SlotValue { confidence: f32::from(tenths) / 10.0, ..filled(pointer, value, 99) };
-        let said = Said { turn: 99, values: vec![doubtful.clone()], ..Said::default() };
+        let said = FormUpdate { turn: 99, values: vec![doubtful.clone()], ..FormUpdate::default() };
         let merged = merged(&order(), &form, &said);
         prop_assert_eq!(merged.form.at(pointer), Some(known));
         prop_assert_eq!((merged.is_changed, merged.declined), (false, vec![doubtful]));
@@ -511,7 +513,7 @@ proptest! {
     #[test]
     fn what_is_removed_goes_and_nothing_else(form in form(), place in pointer()) {
         let removed = vec![Removal::Place(place.clone())];
-        let Merged { form: after, is_changed, .. } = merged(&order(), &form, &Said { turn: 99, removed, ..Said::default() });
+        let Merged { form: after, is_changed, .. } = merged(&order(), &form, &FormUpdate { turn: 99, removed, ..FormUpdate::default() });
         let is_left = |filled: &&SlotValue| Place::of(&place).is_none() || !is_within(&filled.pointer, &place);
         let left = Form { slots: form.slots.iter().filter(is_left).cloned().collect(), ..Form::new("order", 1) };
         prop_assert_eq!(held(&after), held(&left));
@@ -530,7 +532,7 @@ proptest! {
             Op::AnswerSize { dish, .. } => is_there(dish),
             _ => true,
         });
-        let mut said = Said { turn: 99, ..said_of(&op) };
+        let mut said = FormUpdate { turn: 99, ..said_of(&op) };
         said.values.iter_mut().for_each(|filled| filled.turn = 99);
         let function = order();
         let is_single = |pointer: &str| {
@@ -561,11 +563,11 @@ proptest! {
     ) {
         let places: Map<String, Value> = ops.iter().map(|(place, value)| (PLAIN[*place].to_owned(), plain(*place, *value))).collect();
         let names: std::collections::BTreeMap<usize, u64> = names.into_iter().collect();
-        let mut all: Vec<Said> = places.iter().map(|(pointer, value)| values_of(&[(pointer, value.clone())])).collect();
+        let mut all: Vec<FormUpdate> = places.iter().map(|(pointer, value)| values_of(&[(pointer, value.clone())])).collect();
         all.extend(names.iter().map(|(name, quantity)| {
             values_of(&[("/dishes/0/name", NAMES[*name].into()), ("/dishes/0/quantity", (*quantity).into())])
         }));
-        let hear = |order_of: &[Said]| {
+        let hear = |order_of: &[FormUpdate]| {
             let mut talk = Talk { form: form.clone(), turn: 50, ..Talk::new() };
             order_of.iter().for_each(|said| _ = talk.hear(said.clone()));
             held(&talk.form)

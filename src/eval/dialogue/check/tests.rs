@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{super::read, *};
 use crate::{
     call::{Call, SlotValue, Source, Validator, ViolationKind},
-    conversation::{Aside, rules::Broken},
+    conversation::{InvalidValue, rules::Broken},
     eval::{Place, testing},
     llm::Usage,
     module::{ModuleName, Settings},
@@ -156,7 +156,7 @@ fn several_slots_may_be_asked_for_at_once() {
     let broken = Broken { rule: 0, check: "a < b".into(), slots, pointers: Vec::new() };
     let rule = turn_of(question("?", Pending::Rule { function: id(0), broken }));
     assert_eq!(found(&rule, json!({"about": "rule", "slot": "city"})), RIGHT);
-    let aside = Aside {
+    let aside = InvalidValue {
         pointer: "/person/phone".into(),
         kind: ViolationKind::Format,
         found: None,

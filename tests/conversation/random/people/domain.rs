@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-use super::language::{FunctionWords, Said, SlotWords, Words, filled};
+use super::language::{FunctionWords, PersonValue, SlotWords, Words, filled};
 use crate::support::Service;
 
 /// Modules for each language.
@@ -71,7 +71,7 @@ impl<'w> Domain<'w> {
         &self.words.slots[name]
     }
 
-    pub(super) fn any_value(&self, slot: &str, rng: &mut Rng) -> Said {
+    pub(super) fn any_value(&self, slot: &str, rng: &mut Rng) -> PersonValue {
         let values = &self.slot(slot).values;
         values[rng.usize(..values.len())].clone()
     }
@@ -107,7 +107,7 @@ impl<'w> Domain<'w> {
             "amount" => json!({"type": "number", "minimum": 1}),
             "quantity" | "people" => json!({"type": "integer", "minimum": 1, "maximum": 99}),
             "date" => json!({"type": "string", "format": "date"}),
-            "refund" => json!({"type": "string", "enum": values.iter().map(Said::value).collect::<Vec<_>>()}),
+            "refund" => json!({"type": "string", "enum": values.iter().map(PersonValue::value).collect::<Vec<_>>()}),
             _ => json!({"type": "string"}),
         };
         leaf["description"] = name.as_str().into();

@@ -70,18 +70,18 @@ pub(super) struct SlotWords {
     /// Sentences that answer the question, besides the value alone.
     #[serde(default)]
     pub(super) answers: Vec<String>,
-    pub(super) values: Vec<Said>,
+    pub(super) values: Vec<PersonValue>,
 }
 
 /// A value, and how it is said.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Said {
+pub(super) enum PersonValue {
     Other { said: String, value: Value },
     Same(Value),
 }
 
-impl Said {
+impl PersonValue {
     pub(super) const fn value(&self) -> &Value {
         match self {
             Self::Other { value, .. } | Self::Same(value) => value,

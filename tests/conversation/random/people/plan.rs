@@ -9,7 +9,7 @@ use fastrand::Rng;
 
 use super::{
     domain::{Domain, Function},
-    language::{Said, any, any_of, filled},
+    language::{PersonValue, any, any_of, filled},
 };
 
 /// Per thousand: how often a moment has each of these.
@@ -40,7 +40,7 @@ pub(super) enum Moment {
 #[derive(Debug, Clone)]
 pub(super) struct Wish {
     pub(super) function: &'static str,
-    pub(super) values: BTreeMap<&'static str, Said>,
+    pub(super) values: BTreeMap<&'static str, PersonValue>,
     pub(super) opening: String,
     /// The request with all its values, which the person says when they are not understood.
     pub(super) whole: String,
@@ -62,7 +62,7 @@ pub(super) enum Happening {
     Repeat,
     Correct {
         slot: &'static str,
-        value: Said,
+        value: PersonValue,
     },
     /// The person gives another value than the one asked for.
     Beside {
@@ -76,7 +76,7 @@ pub(super) enum Happening {
     Hedged,
     YesBut {
         slot: &'static str,
-        value: Said,
+        value: PersonValue,
     },
     /// A question about what was done that contains the value of this slot.
     AsksAfter {
@@ -165,7 +165,7 @@ impl Planner<'_> {
         let among: Vec<&Function> = domain.functions.iter().filter(|function| function.acts == acts).collect();
         let function = among[self.rng.usize(..among.len())];
         let required = function.slots.iter().filter(|(_, needed)| *needed);
-        let values: BTreeMap<&'static str, Said> =
+        let values: BTreeMap<&'static str, PersonValue> =
             required.map(|(slot, _)| (*slot, domain.any_value(slot, self.rng))).collect();
         let with_values = |text: &str| filled(text, &|slot| values[slot].words());
         let words = domain.spoken(function);
@@ -229,7 +229,13 @@ impl Planner<'_> {
     }
 
     /// Events that change the course while a slot is asked for.
-    fn moves(&mut self, wish: usize, function: &Function, asked: &'static str, values: &BTreeMap<&'static str, Said>) {
+    fn moves(
+        &mut self,
+        wish: usize,
+        function: &Function,
+        asked: &'static str,
+        values: &BTreeMap<&'static str, PersonValue>,
+    ) {
         let words = self.domain.words;
         let others: Vec<&'static str> =
             function.slots.iter().filter(|(slot, needed)| *needed && *slot != asked).map(|(slot, _)| *slot).collect();
@@ -277,7 +283,7 @@ impl Planner<'_> {
     }
 
     /// Up to three events after the call.
-    fn after(&mut self, wish: usize, function: &Function, values: &BTreeMap<&'static str, Said>) {
+    fn after(&mut self, wish: usize, function: &Function, values: &BTreeMap<&'static str, PersonValue>) {
         let words = self.domain.words;
         for _ in 0..self.rng.usize(..=3) {
             let slot = self.required(function);
@@ -309,8 +315,8 @@ impl Planner<'_> {
         slots[self.rng.usize(..slots.len())]
     }
 
-    fn other_value(&mut self, slot: &str, not: &Said) -> Said {
-        let others: Vec<&Said> =
+    fn other_value(&mut self, slot: &str, not: &PersonValue) -> PersonValue {
+        let others: Vec<&PersonValue> =
             self.domain.slot(slot).values.iter().filter(|value| value.value() != not.value()).collect();
         others[self.rng.usize(..others.len())].clone()
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     domain::Domain,
-    language::{Said, any},
+    language::{PersonValue, any},
     plan::{Event, Happening, Moment, Plan, Wish, with},
 };
 use crate::support::Service;
@@ -376,7 +376,7 @@ impl Person<'_> {
         Some(said)
     }
 
-    fn wants(&mut self, slot: &'static str, value: Said) {
+    fn wants(&mut self, slot: &'static str, value: PersonValue) {
         if let Some(wish) = self.plan.wishes.get_mut(self.place) {
             wish.values.insert(slot, value);
         }
