@@ -13,7 +13,6 @@ use crate::{
         reader::Words,
         repair,
         spelling::MISSPELT,
-        vocabulary,
     },
     module::FunctionId,
     recognize::{
@@ -111,11 +110,10 @@ impl Analysis {
                 let negations = knowledge.recognizers.negations(&utterance, &mentions);
                 negations.iter().any(|one| one.kind == NegationKind::Absence && one.scope.overlaps(span))
             };
-            let is_own = |cue: &str| vocabulary::says(&knowledge.module, cue);
             let repaired = if is_crowded(&mentions) || repairs == MOST_REPAIRS {
                 None
             } else {
-                let repaired = repair::repaired(language, &utterance, &mentions, &acts, &is_own);
+                let repaired = repair::repaired(language, &utterance, &mentions, &acts);
                 repaired.filter(|one| !is_ruled_out(one.retracted))
             };
             match repaired.map(|one| one.utterance) {

@@ -1,32 +1,28 @@
 //! What an utterance says about the slots that were just asked for, before it is read as a whole.
 
-use std::collections::BTreeSet;
-
 use crate::{
     ablation,
     decide::{
         carrier as around,
-        filling::{Anchor, Filling, Rule},
+        filling::{Filling, Rule},
         limits,
         situation::Situation,
         vocabulary::{own_words, words_of},
     },
-    language::{Language, facts::is_unspaced_language, negation::Role},
+    language::{Language, facts::is_unspaced_language},
     module::{Function, FunctionId, Module, Piece, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind, Step},
     probability::EVEN,
     recognize::{
         Mention,
         reply::{self as yes_no, YesNo},
     },
-    text::{Span, Utterance, fold, is_unspaced},
+    text::{Span, Utterance, is_unspaced},
 };
 
 /// The most words in an answer that is free text.
 const SHORT: usize = 5;
 /// The most words in a whole utterance that is one value.
 const LONG: usize = 12;
-/// The most words in a value that another sentence may follow.
-const FEW: usize = 4;
 /// How many words before a value are searched for the name of its slot.
 const BEFORE: usize = 12;
 
@@ -65,21 +61,16 @@ pub(crate) fn whole_answer(
         let is_filled = fillings.iter().any(|filling| filling.span.overlaps(**word) && !is_other(filling));
         !is_filled && !says_nothing(word) && !own.contains(&situation.utterance().folded_in(**word))
     };
-    if ablation::holds("asked.number_alone", definition.kind.is_number() && is_number()) {
-        return Some(Filling::by(Rule::Number, slot, core));
-    }
     if !is_open
         || around::words_in(situation.utterance(), core) > LONG
         || !words.iter().any(|word| is_unaccounted(&word))
     {
         return None;
     }
-    let first = words.iter().find(|word| !says_nothing(word))?;
-    let first = &beginning(situation, &words, *first);
-    let end = end_of_value(situation, slot, *first, fillings);
-    let last = words.iter().rev().find(|word| word.end <= end && !says_nothing(word));
-    let cut = Span::new(first.start, last.filter(|last| last.end > first.start)?.end);
-    let value = around::core(language(module), &situation.utterance().only(cut), &[]);
+    let mut telling = words.iter().filter(|word| !says_nothing(word));
+    let first = telling.next()?;
+    let cut = Span::new(first.start, telling.next_back().unwrap_or(first).end);
+    let value = around::core(language(module), &situation.utterance().only(cut));
     let span = Span::new(cut.start, value.end.min(cut.end));
     Some(Filling::by(Rule::Answer, slot, span))
 }
@@ -104,76 +95,8 @@ pub(crate) fn is_answered_by(
     fillings.iter().any(is_read) && situation.utterance().words().iter().all(is_accounted)
 }
 
-/// A word that says nothing, unless it is written as a name: "Man" of "The Man Who Mowed the Moon".
 fn is_empty_word(situation: &Situation<'_>, word: Span) -> bool {
-    let utterance = situation.utterance();
-    let text = utterance.slice(word);
-    let folded = fold(text);
-    let subjects = Language::of(language(&situation.knowledge.module)).map(|language| &language.words.answers.subjects);
-    let is_name = text.starts_with(char::is_uppercase)
-        && !text.contains(['\'', '’'])
-        && subjects.is_none_or(|subjects| !subjects.contains(&folded))
-        && utterance.words().first().is_some_and(|first| first.start < word.start);
-    yes_no::says_nothing(language(&situation.knowledge.module), text)
-        && !ablation::holds("asked.name_says_something", is_name)
-}
-
-/// "Two front tyres and a bottle of screenwash" to "which part?": the items of an answer about a list. Each item has
-/// its name, where that may be any words, and the values that recognizers found for its other slots. Empty if the items
-/// already have names without their counts.
-pub(crate) fn counted_items(
-    situation: &Situation<'_>,
-    function: &Function,
-    awaited: &[SlotId],
-    found: &[Anchor],
-    fillings: &[Filling],
-) -> Vec<Filling> {
-    let &[head] = awaited else { return Vec::new() };
-    let own = function.slot(head);
-    let list = |slot: SlotId| {
-        let steps = &function.slot(slot).path.0;
-        steps.iter().position(|step| *step == Step::Each).map(|at| &steps[..=at])
-    };
-    let is_member = list(head).is_some_and(|steps| steps.len() < own.path.0.len());
-    let is_count = |one: &&Anchor| list(one.slot) == list(head) && function.slot(one.slot).kind == SlotKind::Integer;
-    let names: Vec<&Filling> = fillings.iter().filter(|filling| filling.slot == head).collect();
-    let counts: BTreeSet<Span> = found.iter().filter(is_count).map(|one| one.span).collect();
-    let utterance = situation.utterance();
-    let core = around::core(language(&situation.knowledge.module), utterance, &[]);
-    let has_name = |part: &Span| names.iter().any(|name| name.span.overlaps(*part));
-    let is_named = names.len() >= counts.len()
-        && parts_of_list(situation, core).iter().all(has_name)
-        && !names.iter().any(|name| counts.iter().any(|count| name.span.contains(*count)));
-    if !own.takes_any_words() || !is_member || is_named {
-        return Vec::new();
-    }
-    let mut filled = Vec::new();
-    for part in parts_of_list(situation, core) {
-        let inside =
-            || found.iter().enumerate().filter(|(_, one)| part.contains(one.span) && list(one.slot) == list(head));
-        let is_all = |one: &Anchor| utterance.slice(one.span).trim() == utterance.slice(part).trim();
-        let best = inside().filter(|(_, one)| one.span.start == part.start).max_by_key(|(_, one)| one.span.len());
-        let whole = best.filter(|(_, one)| is_all(one));
-        if let Some((at, one)) = whole.or(best.filter(|(_, one)| is_count(one))) {
-            filled.push(Filling {
-                slot: one.slot,
-                span: one.span,
-                anchor: Some(at),
-                rule: None,
-                confidence: one.score,
-            });
-        }
-        let from = best.map_or(part.start, |(_, one)| one.span.end);
-        let mut rest = utterance.words().iter().filter(|word| word.start >= from && word.end <= part.end);
-        let name = rest.clone().find(|word| !is_empty_word(situation, **word));
-        if let (None, Some(first), Some(last)) = (whole, name, rest.next_back())
-            && last.end > first.start
-        {
-            let span = Span::new(first.start, last.end);
-            filled.push(Filling::by(Rule::Item, head, span));
-        }
-    }
-    if filled.iter().any(|one| one.slot == head) && filled.len() > 1 { filled } else { Vec::new() }
+    yes_no::says_nothing(language(&situation.knowledge.module), situation.utterance().slice(word))
 }
 
 /// The parts between commas and conjunctions.
@@ -218,70 +141,20 @@ fn parts_without_spaces(utterance: &Utterance, within: Span) -> Vec<Span> {
 }
 
 /// "チリとペルー": the places of と at which a list without spaces is divided. At least one of the two neighbours must
-/// not be all hiragana, or must end as names do.
+/// not be hiragana.
 fn joints_without_spaces(text: &[char]) -> Vec<usize> {
     let is_hiragana = |c: char| ('ぁ'..='ゖ').contains(&c);
-    let ends_as_name = |at: usize| {
-        let before: String = text[..at].iter().rev().take(3).collect();
-        ablation::holds(
-            "asked.japanese_name_ends",
-            ["んさ", "んく", "んゃち", "まさ"].iter().any(|end| before.starts_with(end)),
-        )
-    };
     let mut joints = Vec::new();
     let mut from = 0;
     for at in 1..text.len().saturating_sub(1) {
-        let parts = |at: usize| !is_hiragana(text[at - 1]) || !is_hiragana(text[at + 1]) || ends_as_name(at);
-        let is_joint = text[at] == 'と' && at - from > 1 && is_unspaced(text[at + 1]) && parts(at);
+        let parts = !is_hiragana(text[at - 1]) || !is_hiragana(text[at + 1]);
+        let is_joint = text[at] == 'と' && at - from > 1 && is_unspaced(text[at + 1]) && parts;
         if ablation::holds("asked.japanese_joints", is_joint) {
             joints.push(at);
             from = at + 1;
         }
     }
     joints
-}
-
-/// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything.
-/// It is the value of the only slot that was asked for, if that slot takes any words and is empty.
-pub(crate) fn part_of_answer(
-    situation: &Situation<'_>,
-    function: FunctionId,
-    awaited: &[SlotId],
-    found: &[Anchor],
-    fillings: &[Filling],
-) -> Option<Filling> {
-    let module = &situation.knowledge.module;
-    let &[slot] = awaited else { return None };
-    let own = module.function(function).slot(slot);
-    if !own.takes_any_words() || is_list_of_texts(own) || fillings.iter().any(|filling| filling.slot == slot) {
-        return None;
-    }
-    let core = core(situation, function, awaited);
-    let utterance = situation.utterance();
-    let words: Vec<Span> = utterance.words().iter().filter(|word| core.overlaps(**word)).copied().collect();
-    let mut parts: Vec<Span> = Vec::new();
-    for word in words {
-        match parts.last_mut() {
-            Some(part) if !utterance.slice(Span::new(part.end, word.start)).contains([',', ';']) => part.end = word.end,
-            _ => parts.push(word),
-        }
-    }
-    let own_words: BTreeSet<String> = own_words(module, function).into_iter().collect();
-    let says_nothing = |span: &Span| {
-        let mut words = utterance.words().iter().filter(|word| span.contains(**word));
-        words.all(|word| {
-            let said = utterance.folded_in(*word);
-            yes_no::says_nothing(language(module), &said) || own_words.contains(&said)
-        })
-    };
-    let is_taken = |span: &Span| fillings.iter().any(|filling| filling.span.overlaps(*span));
-    let is_known = |span: &Span| found.iter().any(|one| one.span.overlaps(*span));
-    let has_others = parts.iter().any(is_known);
-    let mut free = parts.iter().filter(|part| !is_taken(part) && !is_known(part) && !says_nothing(part));
-    let part = free.next().filter(|_| has_others && free.next().is_none())?;
-    let value = around::core(language(module), &utterance.only(*part), &[]);
-    let span = Span::new(value.start.max(part.start), value.end.min(part.end));
-    Some(Filling::by(Rule::Part, slot, span))
 }
 
 /// "The Long Road, by Ann Reed", where an exemplar says "<title> by <author>": a part behind a comma that begins with
@@ -313,7 +186,7 @@ pub(crate) fn led(
     };
     let words = utterance.words();
     let is_comma = |at: usize| utterance.slice(Span::new(words[at - 1].end, words[at].start)).contains([',', ';']);
-    let core = around::core(code, utterance, &[]);
+    let core = around::core(code, utterance);
     let first = words.partition_point(|word| word.start < core.start);
     let is_text_asked = awaited.iter().any(|slot| takes_words(*slot));
     let starts: Vec<usize> =
@@ -326,7 +199,7 @@ pub(crate) fn led(
         if last.end <= first.start {
             continue;
         }
-        let span = around::core(code, &utterance.only(Span::new(first.start, last.end)), &[]);
+        let span = around::core(code, &utterance.only(Span::new(first.start, last.end)));
         let span = Span::new(span.start.max(first.start), span.end.min(last.end));
         let is_sure = |one: &Filling| one.anchor.is_some() || one.confidence >= EVEN;
         let is_apart = |one: &Filling| one.slot != slot && !one.span.overlaps(span);
@@ -350,56 +223,6 @@ pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filli
         return vec![whole];
     }
     parts_of_list(situation, whole.span).into_iter().map(|span| Filling { span, ..whole }).collect()
-}
-
-/// Where an answer begins if its first meaningful word is `first`: at its subject, and at its article.
-pub(super) fn beginning(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
-    with_article(situation, words, with_subject(situation, words, first))
-}
-
-/// The subject belongs to a clause: "they broke the gate", where "they" alone says nothing.
-fn with_subject(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
-    let language = language(&situation.knowledge.module);
-    let subjects = Language::of(language).map_or(&[][..], |language| &language.words.answers.subjects);
-    let is_subject = |word: &&Span| subjects.contains(&situation.utterance().folded_in(**word));
-    let before = words.iter().take_while(|word| word.start < first.start).last();
-    let is_joined = |word: &&Span| situation.utterance().slice(Span::new(word.end, first.start)).trim().is_empty();
-    let is_plain = |word: &&Span| !situation.utterance().slice(**word).contains(['\'', '’']);
-    let subject = before.filter(is_subject).filter(is_joined).filter(is_plain);
-    ablation::made("asked.with_subject", first, subject.map_or(first, |subject| Span::new(subject.start, first.end)))
-}
-
-/// A longer value keeps the article before it: "the picture shakes in the second half", "The Man Who Mowed the Moon".
-fn with_article(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
-    let Some(language) = Language::of(language(&situation.knowledge.module)) else { return first };
-    let utterance = situation.utterance();
-    let is_article = |word: &Span| {
-        let phrases = language.negation.beginning_with(&utterance.folded_in(*word));
-        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
-    };
-    let at = words.partition_point(|word| word.start < first.start);
-    let Some(before) = at.checked_sub(1).map(|before| words[before]).filter(is_article) else { return first };
-    let is_joined = utterance.slice(Span::new(before.end, first.start)).trim().is_empty();
-    let is_longer = ablation::holds("asked.with_article", is_joined && words.len() - at >= FEW - 1);
-    if is_longer { Span::new(before.start, first.end) } else { first }
-}
-
-/// The end of a value that begins with `first`. It ends before a comma behind which another slot is filled. It also
-/// ends, after a few words, before a comma behind which a new sentence begins ("Rex, he is a terrier").
-pub(crate) fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span, fillings: &[Filling]) -> usize {
-    let (utterance, language) = (situation.utterance(), language(&situation.knowledge.module));
-    let words: Vec<Span> = utterance.words().iter().filter(|word| word.start >= first.start).copied().collect();
-    let subjects = Language::of(language).map_or(&[][..], |language| &language.words.answers.subjects);
-    let is_subject = |word: Span| subjects.contains(&utterance.folded_in(word));
-    let is_comma = |pair: &[Span]| utterance.slice(Span::new(pair[0].end, pair[1].start)).contains([',', ';']);
-    let is_statement = utterance.words().iter().any(|word| word.start <= first.start && is_subject(*word));
-    let ends = words.windows(2).enumerate().filter(|(_, pair)| is_comma(pair)).find(|(before, pair)| {
-        let is_filled = |filling: &Filling| filling.slot != slot && filling.span.start >= pair[1].start;
-        let goes_on = *before < FEW && !is_statement && is_subject(pair[1]);
-        ablation::holds("asked.sentence_behind_comma", goes_on)
-            || ablation::holds("asked.value_behind_comma", fillings.iter().any(is_filled))
-    });
-    ends.map_or(utterance.len(), |(_, pair)| pair[0].end)
 }
 
 /// True of words that say nothing: "uh", "well yes".
@@ -474,7 +297,7 @@ fn core_of(utterance: &Utterance, situation: &Situation<'_>, function: FunctionI
         std::iter::once(slot.description.as_str())
             .chain(slot.question.as_ref().and_then(|own| own.in_language(language(module))))
     });
-    around::core(language(module), utterance, &names.collect::<Vec<_>>())
+    around::core_of_named(language(module), utterance, &names.collect::<Vec<_>>())
 }
 
 /// One of the slots is named: "the name is Rossi".
@@ -500,8 +323,7 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
     {
         return Vec::new();
     }
-    let is_of_others = |slot: SlotId| is_said_of_others(situation, function, slot);
-    slots.into_iter().filter(|slot| !ablation::holds("asked.said_of_others", is_of_others(*slot))).collect()
+    slots
 }
 
 /// True of a yes or a no alone, and of a question in return: they contain no value.
@@ -520,32 +342,6 @@ pub(crate) fn is_polite_question(language: &str, text: &str) -> bool {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '。' | '？' | '?'));
     let endings = Language::of(language).map_or(&[][..], |language| &language.words.question_endings);
     ablation::holds("asked.polite_question", endings.iter().any(|ending| text.ends_with(ending)))
-}
-
-/// True of a slot whose recognizers found nothing while recognizers of other slots found all that was said: "42" is not
-/// a kind of shoe.
-fn is_said_of_others(situation: &Situation<'_>, function: FunctionId, slot: SlotId) -> bool {
-    let definition = situation.knowledge.module.function(function);
-    let finds = |slot: &Slot, mention: &Mention| slot.recognizers.contains(&mention.recognizer);
-    let own = definition.slot(slot);
-    let is_number = || {
-        own.kind.is_number()
-            && situation.utterance().slice(core(situation, function, &[slot])).trim().parse::<f64>().is_ok()
-    };
-    if own.recognizers.is_empty() || is_number() || situation.mentions().iter().any(|mention| finds(own, mention)) {
-        return false;
-    }
-    let language = language(&situation.knowledge.module);
-    let is_other = |word: &Span| {
-        let mut mentions = situation.mentions().iter().filter(|mention| mention.span.contains(*word));
-        mentions.any(|mention| definition.slots.iter().any(|slot| finds(slot, mention)))
-    };
-    let mut words = situation
-        .utterance()
-        .words()
-        .iter()
-        .filter(|word| !yes_no::says_nothing(language, &situation.utterance().meant(**word)));
-    words.all(is_other)
 }
 
 /// True if the words right before `span` are the slot's name, or the part of the name that distinguishes the slot from

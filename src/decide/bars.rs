@@ -31,10 +31,6 @@ pub(crate) struct Bars {
     pub(crate) left_over: f32,
     /// Log-odds for each point of score between near-duplicate functions.
     pub(crate) levelled: f32,
-    /// The probability, by score, from which on the words are surely about the module's business.
-    pub(crate) about_module: f32,
-    /// How near the scores of functions must be for a question to name them all in that case.
-    pub(crate) close: f32,
     /// How sure it is, from 0 to 1, that an utterance with only a value that was asked for is the answer.
     pub(crate) answered: f32,
     /// How much higher another function must score than the function that asked, to be clearly meant.
@@ -69,9 +65,6 @@ pub(crate) struct Bars {
     pub(crate) proposed: f32,
     /// How many matching words before a value lead to its slot and to no other, where they rule the others out.
     pub(crate) leads: f32,
-    /// Log-odds of the reader below which one word beside a slot's name is not the slot's value: "the address is
-    /// wrong".
-    pub(crate) unlikely_word: f32,
     /// How sure a reading must be, from 0 to 1, to end a value before a template does.
     pub(crate) ends_value: f32,
     /// The largest share of free words among the words of a template that identify its function.

@@ -250,10 +250,6 @@ impl<'a> Weighing<'a> {
         self.tagged.as_ref().map(|tagged| tagged.of_values(values))
     }
 
-    pub(crate) const fn function(&self) -> FunctionId {
-        self.function
-    }
-
     pub(crate) const fn definition(&self) -> &'a Function {
         self.definition
     }

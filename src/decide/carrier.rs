@@ -16,9 +16,14 @@ const LONGEST_NAME: usize = 10;
 /// With this many characters or more, a phrase before the value needs no phrase behind it.
 const UNMISTAKABLE: usize = 3;
 
-/// The part of an answer that says something: "Maria" of "my name is Maria". `names` are texts that name what was asked
-/// for, in languages without spaces: "名前は田中です" says 田中 if one of them has 名前.
-pub(crate) fn core(language: &str, utterance: &Utterance, names: &[&str]) -> Span {
+/// The part of an answer that says something: "Maria" of "my name is Maria".
+pub(crate) fn core(language: &str, utterance: &Utterance) -> Span {
+    core_of_named(language, utterance, &[])
+}
+
+/// The same. `names` are texts that name what was asked for, in languages without spaces: "名前は田中です" says 田中 if
+/// one of them has 名前.
+pub(crate) fn core_of_named(language: &str, utterance: &Utterance, names: &[&str]) -> Span {
     let whole = Span::new(0, utterance.len());
     let Some(phrases) = Language::of(language).map(|language| &language.words.answers) else { return whole };
     if !is_unspaced_language(language) {
@@ -91,23 +96,6 @@ pub(crate) fn around(language: &Language, utterance: &Utterance) -> Around {
     let starts = reached(0, before).into_iter().filter(|at| *at == 0 || *at < said.len()).map(word);
     let ends = reached(said.len(), behind).into_iter().rev().map(word);
     Around { starts: starts.collect(), ends: ends.collect() }
-}
-
-/// The first word behind a phrase that leads to a request: "order" of "hi, could you order a card?" `None` without such
-/// a phrase.
-pub(crate) fn led_request(language: &Language, utterance: &Utterance) -> Option<String> {
-    let said = words::words(utterance.text(), false);
-    let phrases = &language.words.around;
-    let fits = |phrase: &[String], at: usize| {
-        said.get(at..at + phrase.len()).is_some_and(|said| said.iter().map(|word| &word.text).eq(phrase))
-    };
-    let behind = |at: usize, phrases: &[Vec<String>]| -> Vec<usize> {
-        phrases.iter().filter(|phrase| fits(phrase, at)).map(|phrase| at + phrase.len()).collect()
-    };
-    let starts = reached(0, |at| behind(at, &phrases.before).into_iter());
-    let led = starts.iter().flat_map(|at| behind(*at, &phrases.requests)).max()?;
-    let end = reached(led, |at| behind(at, &phrases.before).into_iter()).last().copied()?;
-    said.get(end).map(|word| word.text.clone())
 }
 
 /// Every place that any number of steps reaches from the first, in order.
@@ -183,7 +171,7 @@ mod tests {
 
     fn said(text: &str, names: &[&str]) -> String {
         let utterance = Utterance::new(text);
-        utterance.slice(core("ja", &utterance, names)).to_owned()
+        utterance.slice(core_of_named("ja", &utterance, names)).to_owned()
     }
 
     #[test]
@@ -222,7 +210,7 @@ mod tests {
             ("fr", "c'est au nom de Camille Roy", "Camille Roy"),
         ] {
             let utterance = Utterance::new(text);
-            assert_eq!(utterance.slice(core(language, &utterance, &[])), left, "{text}");
+            assert_eq!(utterance.slice(core(language, &utterance)), left, "{text}");
         }
     }
 
@@ -252,7 +240,7 @@ mod tests {
         #[test]
         fn the_core_lies_within(text in "[あえのです、。はいが名前で1ー]{0,20}|\\PC{0,20}", name in "[名前は]{0,3}") {
             let utterance = Utterance::new(&text);
-            let core = core("ja", &utterance, &[&name]);
+            let core = core_of_named("ja", &utterance, &[&name]);
             prop_assert!(core.end <= utterance.len() && (core.is_empty() == utterance.is_empty()));
         }
     }

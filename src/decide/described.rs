@@ -6,7 +6,6 @@ use crate::{
         asked,
         candidates::{Found, quotations},
         filling::{Filling, Rule},
-        phrasings::begin_alike,
         reader::SpanScores,
         situation::Situation,
     },
@@ -54,16 +53,12 @@ pub(super) fn settle(
     in_order(situation, function, found, scores, fillings);
 }
 
-/// True of an empty word, and of a word of the function's own in any inflection: "überweise" for a function that is to
-/// "Geld überweisen".
+/// True of an empty word, and of a word of the function's own.
 fn is_own(situation: &Situation<'_>, id: Option<FunctionId>, word: Span) -> bool {
     let (utterance, language) = situation.said();
     let said = utterance.folded_in(word);
     let vocabulary = &situation.knowledge.vocabulary;
-    let is_form = || id.is_some_and(|id| vocabulary.words(id).any(|own| begin_alike(&said, own)));
-    id.is_some_and(|id| vocabulary.has(id, &said))
-        || reply::says_nothing(language, &said)
-        || ablation::holds("described.form_of_own", is_form())
+    id.is_some_and(|id| vocabulary.has(id, &said)) || reply::says_nothing(language, &said)
 }
 
 /// "¿Qué tiempo hace en Sevilla?": free words behind a preposition are the value of the only free-text slot that is

@@ -1,5 +1,5 @@
-//! How far free-text values reach. An address ends with its last part, and a list with its last item. The second of two
-//! values may be joined by words of a template ("from ... to ...").
+//! How far free-text values reach. An address ends with its last part, and a list is divided into its items. The second
+//! of two values may be joined by words of a template ("from ... to ...").
 
 use std::cell::OnceCell;
 
@@ -16,50 +16,32 @@ use crate::{
     },
     language::{Language, negation::Role, slots::OfSlots, values::Sense},
     module::{Function, Piece, Slot, SlotId, Step, squeeze},
-    recognize::{acts::Kind, reply},
+    recognize::reply,
     text::{Span, fold},
 };
 
 /// The most words of a part behind a comma: "IL 60614".
 const PART: usize = 4;
-/// The most words that lead from one value to the next: "and take it".
+/// The most words that lead from one value to the next: "and then to".
 const LEADING: usize = 3;
 /// The most words of an item that only its neighbours mark as an item of a list.
 const ITEM: usize = 3;
 
-/// Gives each free-text value its full length, and each list all its items. A template that matches word for word
+/// Gives each free-text value its full length, and divides lists into items. A template that matches word for word
 /// already fixes where its values end.
-pub(super) fn settle(
-    situation: &Situation<'_>,
-    weighing: &Weighing<'_>,
-    asked: &[SlotId],
-    fillings: &mut Vec<Filling>,
-) {
+pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, fillings: &mut Vec<Filling>) {
     let extent = Extent { situation, weighing, function: weighing.definition(), pairs: OnceCell::new() };
     fillings.sort_by_key(|filling| filling.span);
     for at in 0..fillings.len() {
         let own = fillings[at];
-        if !extent.takes_words(&own) {
-            if own.anchor.is_none() && own.rule.is_none() && is_list_of_texts(extent.function.slot(own.slot)) {
-                fillings[at].span =
-                    ablation::made("extent.article_of_item", own.span, extent.with_article(fillings, at));
-            }
+        if !extent.takes_words(&own) || matches!(own.rule, Some(Rule::Template | Rule::Beside)) {
             continue;
         }
         let mut step = |rule, read: &dyn Fn(&[Filling]) -> Span| {
             fillings[at].span = ablation::made(rule, fillings[at].span, read(fillings));
         };
-        step("extent.without_correction", &|all| extent.without_correction(all[at].span));
-        if !matches!(own.rule, Some(Rule::Template | Rule::Beside)) {
-            step("extent.without_tail", &|all| extent.without_tail(all[at].span));
-            step("extent.without_preposition", &|all| extent.without_preposition(own.slot, all[at].span));
-            step("extent.without_lead", &|all| extent.without_lead(all, at));
-            step("extent.with_article", &|all| extent.with_article(all, at));
-            step("extent.with_parts", &|all| extent.with_parts(all[at].span, all, at));
-            if asked.contains(&own.slot) {
-                step("extent.as_answer", &|all| extent.as_answer(all[at].span));
-            }
-        }
+        step("extent.with_article", &|all| extent.with_article(all, at));
+        step("extent.with_parts", &|all| extent.with_parts(all[at].span, all, at));
     }
     if let Some(led) = ablation::found("extent.led", extent.led(fillings)) {
         fillings.push(led);
@@ -68,15 +50,11 @@ pub(super) fn settle(
             fillings[at].span = extent.with_parts(led.span, fillings, at);
         }
     }
-    if let Some(within) = extent.within(fillings) {
-        fillings.push(within);
-        fillings.sort_by_key(|filling| filling.span);
-    }
     if let Some(beside) = extent.beside(fillings) {
         fillings.push(beside);
         fillings.sort_by_key(|filling| filling.span);
     }
-    ablation::pass("extent.enumerate", fillings, |fillings| extent.enumerate(asked, fillings));
+    ablation::pass("extent.enumerate", fillings, |fillings| extent.enumerate(fillings));
 }
 
 struct Extent<'a> {
@@ -132,70 +110,6 @@ impl Extent<'_> {
         filling.anchor.is_none() && is_text(self.function.slot(filling.slot))
     }
 
-    /// The span without the words that lead to the next value: "and take it" of "45 Castle Street, Cardiff and take it"
-    /// before "to 7 High Street".
-    fn without_lead(&self, fillings: &[Filling], at: usize) -> Span {
-        let span = fillings[at].span;
-        let Some(next) = fillings.get(at + 1).map(|next| next.span) else { return span };
-        let between = self.words().iter().filter(|word| span.end <= word.start && word.end <= next.start).count();
-        let words = self.words_in(span);
-        let Some(joint) = words.iter().rposition(|word| self.is_conjunction(*word)).filter(|joint| *joint > 0) else {
-            return span;
-        };
-        let tail = &words[joint + 1..];
-        let is_plain = |word: &Span| {
-            let text = self.situation.utterance().slice(*word);
-            !text.starts_with(char::is_uppercase) && !text.contains(|c: char| c.is_ascii_digit())
-        };
-        let stands_for_it = |word: &Span| self.language().words.is_indefinite(&self.said(*word));
-        let leads = tail.len() <= LEADING && tail.iter().all(is_plain) && tail.last().is_none_or(stands_for_it);
-        if leads && between <= LEADING { Span::new(span.start, words[joint - 1].end) } else { span }
-    }
-
-    /// A name without the verb at the end of its request: "streichen" of "den Termin von Dierks streichen".
-    fn without_tail(&self, span: Span) -> Span {
-        let utterance = self.situation.utterance();
-        let words = self.words_in(span);
-        let is_capital = |word: &Span| utterance.slice(*word).starts_with(char::is_uppercase);
-        let vocabulary = &self.situation.knowledge.vocabulary;
-        let is_own = |word: &Span| vocabulary.literal(self.weighing.function(), &self.said(*word)) > 0.0;
-        let kept = words.iter().rposition(|word| is_capital(word) || !is_own(word)).map_or(0, |last| last + 1);
-        match &words[..kept] {
-            [first, .., last] | [first @ last] if kept < words.len() && first.start > 0 && is_capital(first) => {
-                Span::new(span.start, last.end)
-            }
-            _ => span,
-        }
-    }
-
-    /// The span without a word at its end that marks a replacement: "den Termin von Wessels stattdessen auf ...".
-    fn without_correction(&self, span: Span) -> Span {
-        let words = self.words_in(span);
-        let last = words.iter().rfind(|word| !self.corrects(**word));
-        last.filter(|last| Some(*last) != words.last()).map_or(span, |last| Span::new(span.start, last.end))
-    }
-
-    /// True of a word that marks a replacement.
-    fn corrects(&self, word: Span) -> bool {
-        let mut moves = self.situation.analysis.acts.moves.iter();
-        let is_instead = || {
-            let (said, language) = (self.said(word), self.language());
-            language.words.is_follow_up(&said) && language.replies.wants_other(&said)
-        };
-        moves.any(|one| one.kind == Kind::Correct && one.cue.contains(word)) || is_instead()
-    }
-
-    /// The span without the preposition that leads to the slot in templates: "von" of "von Bergstraße 4".
-    fn without_preposition(&self, slot: SlotId, span: Span) -> Span {
-        let words = self.words_in(span);
-        let [first, second, ..] = words[..] else { return span };
-        let is_plain = !self.situation.utterance().slice(first).starts_with(char::is_uppercase);
-        let is_lead = self.language().negation.is(&self.said(first), Role::Lead);
-        let rest = Span::new(second.start, span.end);
-        let led = self.weighing.lead(slot, rest);
-        if is_plain && is_lead && led >= 1.0 && led > self.weighing.lead(slot, span) { rest } else { span }
-    }
-
     /// The span with the article before it, if the templates have the slot before that article: the value begins behind
     /// the words that lead to it.
     fn with_article(&self, fillings: &[Filling], at: usize) -> Span {
@@ -207,20 +121,6 @@ impl Extent<'_> {
         let whole = Span::new(article.start, span.end);
         let led = self.weighing.lead(slot, whole);
         if led >= 1.0 && led > self.weighing.lead(slot, span) { whole } else { span }
-    }
-
-    /// The span without the phrases around an answer ("Bella heißt sie"), and with its subject and its article if
-    /// nothing else stands before it.
-    fn as_answer(&self, span: Span) -> Span {
-        let language = self.situation.knowledge.module.language();
-        let core = carrier::core(language, &self.situation.utterance().only(span), &[]);
-        let span = Span::new(core.start.max(span.start), core.end.min(span.end));
-        let words = self.words_in(carrier::core(language, self.situation.utterance(), &[]));
-        let Some(first) = words.iter().find(|word| word.end > span.start) else { return span };
-        let whole = asked::beginning(self.situation, &words, *first);
-        let says_nothing = |word: &&Span| reply::says_nothing(language, &self.said(**word));
-        let is_first = words.iter().filter(|word| word.start < whole.start).all(|word| says_nothing(&word));
-        if is_first { Span::new(whole.start.min(span.start), span.end) } else { span }
     }
 
     /// A span with a number, with the parts behind it that belong to it: "12 Abbey Road, London NW8 9AY". The parts are
@@ -326,8 +226,7 @@ impl Extent<'_> {
             };
             let first = *self.words().get(from + lead.len()).filter(|_| lead.iter().enumerate().all(says))?;
             let next = fillings.iter().map(|one| one.span.start).filter(|start| *start >= first.start).min();
-            let end = asked::end_of_value(self.situation, other, first, fillings);
-            let end = end.min(next.unwrap_or(usize::MAX));
+            let end = next.unwrap_or(self.situation.utterance().len());
             let mut words = self.words_in(Span::new(first.start, end));
             let is_literal = |word: Span| {
                 let said = self.said(word);
@@ -339,48 +238,10 @@ impl Extent<'_> {
             }
             let span = Span::new(first.start, words.last()?.end);
             let core =
-                carrier::core(self.situation.knowledge.module.language(), &self.situation.utterance().only(span), &[]);
+                carrier::core(self.situation.knowledge.module.language(), &self.situation.utterance().only(span));
             let span = Span::new(span.start, core.end.clamp(first.end, span.end));
             Some(Filling::by(Rule::Joined, other, span))
         })
-    }
-
-    /// The second of two values with numbers, such as addresses, if the first filling contains both and the word
-    /// between them that leads to the second in a template: "Flat 2, 18 Sea Road from 9 Church Row".
-    fn within(&self, fillings: &mut [Filling]) -> Option<Filling> {
-        let has_digit = |words: &[Span]| {
-            words.iter().any(|word| self.situation.utterance().slice(*word).contains(|c: char| c.is_ascii_digit()))
-        };
-        let found = fillings.iter().enumerate().find_map(|(at, one)| {
-            let words = if self.takes_words(one) { self.words_in(one.span) } else { Vec::new() };
-            let joint = (1..words.len().saturating_sub(1)).find_map(|joint| {
-                let is_joint = has_digit(&words[..joint]) && has_digit(&words[joint + 1..]);
-                let led = if is_joint { self.led_by(&self.said(words[joint])) } else { None };
-                led.filter(|other| fillings.iter().all(|one| one.slot != *other)).map(|other| (joint, other))
-            });
-            joint.map(|(joint, other)| (at, other, words[joint - 1].end, words[joint + 1].start))
-        });
-        let (at, other, end, start) = ablation::found("extent.within", found)?;
-        let second = Filling::by(Rule::Joined, other, Span::new(start, fillings[at].span.end));
-        fillings[at].span.end = end;
-        Some(second)
-    }
-
-    /// The only free-text slot to which this word leads in templates.
-    fn led_by(&self, word: &str) -> Option<SlotId> {
-        let pieces = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2));
-        let mut slots: Vec<SlotId> = pieces
-            .filter_map(|pair| match pair {
-                [Piece::Text(text), Piece::Slot { slot: Some(slot), .. }] => {
-                    (words_of(text).last().is_some_and(|last| last == word)).then_some(*slot)
-                }
-                _ => None,
-            })
-            .filter(|slot| is_text(self.function.slot(*slot)))
-            .collect();
-        slots.sort_unstable();
-        slots.dedup();
-        if let [slot] = slots[..] { Some(slot) } else { None }
     }
 
     /// The family name behind the given name, if templates have both side by side and the first filling contains both:
@@ -433,8 +294,8 @@ impl Extent<'_> {
     }
 
     /// Divides lists of texts at their commas and conjunctions, including the items that stand between two of them:
-    /// "Chile, Peru and Bolivia". All items belong to the slot of the one that stands beside the words around the list.
-    fn enumerate(&self, asked: &[SlotId], fillings: &mut Vec<Filling>) {
+    /// "Chile, Peru and Bolivia". All items belong to the slot of the first one.
+    fn enumerate(&self, fillings: &mut Vec<Filling>) {
         let is_list = |one: &Filling| one.anchor.is_none() && is_list_of_texts(self.function.slot(one.slot));
         let (lists, others): (Vec<Filling>, Vec<Filling>) = fillings.iter().partition(|one| is_list(one));
         let mut groups: Vec<Vec<Filling>> = Vec::new();
@@ -449,16 +310,11 @@ impl Extent<'_> {
         *fillings = others;
         for group in groups {
             let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-            let is_asked = asked.contains(&first.slot);
-            let group_span = Span::new(first.span.start, last.span.end);
-            let whole = self.with_items(group_span, is_asked, fillings);
-            let whole = ablation::made("extent.with_items", group_span, whole);
-            let slot =
-                ablation::made("extent.slot_of_frame", first.slot, self.slot_of_frame(whole).unwrap_or(first.slot));
+            let whole = Span::new(first.span.start, last.span.end);
             // Each item that was found raises the confidence of the list.
             let confidence = 1.0 - group.iter().map(|one| 1.0 - one.confidence).product::<f32>();
             fillings.extend(asked::parts_of_list(self.situation, whole).into_iter().map(|span| Filling {
-                slot,
+                slot: first.slot,
                 span,
                 anchor: None,
                 rule: first.rule,
@@ -466,29 +322,6 @@ impl Extent<'_> {
             }));
         }
         fillings.sort_by_key(|filling| filling.span);
-    }
-
-    /// The list slot that a template has behind the word before the list, or before the word behind it.
-    fn slot_of_frame(&self, list: Span) -> Option<SlotId> {
-        let before = self.words().iter().rfind(|word| word.end <= list.start).map(|word| self.said(*word));
-        let behind = self.words().iter().find(|word| word.start >= list.end).map(|word| self.said(*word));
-        let pieces = || self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2));
-        let of_list = |slot: &SlotId| is_list_of_texts(self.function.slot(*slot));
-        let mut slots: Vec<SlotId> = pieces()
-            .filter_map(|pair| match pair {
-                [Piece::Text(text), Piece::Slot { slot: Some(slot), .. }] if before.is_some() => {
-                    (words_of(text).last() == before.as_ref()).then_some(*slot)
-                }
-                [Piece::Slot { slot: Some(slot), .. }, Piece::Text(text)] if behind.is_some() => {
-                    (words_of(text).first() == behind.as_ref()).then_some(*slot)
-                }
-                _ => None,
-            })
-            .filter(of_list)
-            .collect();
-        slots.sort_unstable();
-        slots.dedup();
-        if let [slot] = slots[..] { Some(slot) } else { None }
     }
 
     /// True if a comma or a conjunction stands between two items, or further items that no other filling covers.
@@ -512,46 +345,6 @@ impl Extent<'_> {
             || parts.iter().all(|part| self.words_in(*part).len() <= ITEM)
                 && is_joint(first, one.end, first.map_or(other.start, |word| word.start))
                 && is_joint(last, last.map_or(one.end, |word| word.end), other.start)
-    }
-
-    /// The span with the items before and behind it that no other filling covers: in an answer all of them, elsewhere
-    /// those that are written as names.
-    fn with_items(&self, mut span: Span, is_asked: bool, others: &[Filling]) -> Span {
-        let utterance = self.situation.utterance();
-        let is_name = |word: &Span| is_asked || utterance.slice(*word).starts_with(char::is_uppercase);
-        let is_free = |word: &Span| !others.iter().any(|one| one.span.overlaps(*word));
-        let core = carrier::core(self.situation.knowledge.module.language(), utterance, &[]);
-        let whole = Span::new(core.start.min(span.start), core.end.max(span.end));
-        let parts = asked::parts_of_list(self.situation, whole);
-        let (first, last) = (span.start, span.end);
-        for part in parts.iter().filter(|part| part.start >= last) {
-            // "a couch and a carpet": the article belongs to the item.
-            let mut words = self.words_in(*part);
-            if words.len() > 1 && !is_asked && self.is_any_article(words[0]) {
-                words.remove(0);
-            }
-            let names = words.iter().take_while(|word| is_name(word) && is_free(word)).count();
-            if !(1..=ITEM).contains(&names) || !self.joins(span, Span::new(part.start, words[0].end), others) {
-                break;
-            }
-            span.end = words[names - 1].end;
-            if names < words.len() {
-                break;
-            }
-        }
-        for part in parts.iter().rev().filter(|part| part.end <= first) {
-            let words = self.words_in(*part);
-            let names = words.iter().rev().take_while(|word| is_name(word) && is_free(word)).count();
-            let Some(name) = words.len().checked_sub(names).and_then(|at| words.get(at)) else { break };
-            if names > ITEM || !self.joins(Span::new(name.start, part.end), span, others) {
-                break;
-            }
-            span.start = name.start;
-            if names < words.len() {
-                break;
-            }
-        }
-        span
     }
 }
 

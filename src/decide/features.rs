@@ -130,8 +130,6 @@ features! {
         led,
         /// Logarithm of the number of words.
         length,
-        /// It matches a template of another function word for word.
-        written_elsewhere,
         /// It asks something in return, by its words; it ends as a question.
         asks_back,
         question,

@@ -43,14 +43,12 @@ pub(crate) struct SpannedValue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// The words are a whole answer; a number that is the whole answer; a part of an answer between commas; an item of
-    /// it.
+    /// The words are a whole answer.
     Answer,
-    Number,
+    /// A preposition leads to them.
     Part,
     /// Of all words of an answer, these are the likeliest value; the filling has the probability of that.
     Chosen,
-    Item,
     /// The word before them leads to the slot in a template.
     Led,
     /// They are joined to another value as in a template.

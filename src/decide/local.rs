@@ -16,7 +16,7 @@ use crate::{
         outcome::{Alternative, Decision, Frame, Outcome},
         reading::Reading,
         remark,
-        scope::{by_score, scope_by_score},
+        scope::by_score,
         situation::Situation,
         vocabulary::words_of,
     },
@@ -33,8 +33,6 @@ const REFUSED: Certainty = Certainty::Likely;
 /// The factor for the confidence in a function's slots if one is empty and not every word is accounted for.
 const LACKING: Certainty = Certainty::Likely;
 
-/// With this many exemplars or more, what was learned can tell that words are outside the module's business.
-const LEARNED: usize = 10;
 /// How many functions are offered to choose from if there is no evidence for any of them.
 const OFFERED: usize = 3;
 
@@ -132,7 +130,8 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
         return read_given(situation, function);
     }
     if let Some(reading) = ablation::found("answered", answered::answered(situation)) {
-        return concluded(reading.judged(situation, bars().answered), situation.scope());
+        let (frame, call) = reading.judged(situation);
+        return concluded((Frame { confidence: bars().answered, ..frame }, call), situation.scope());
     }
     let courtesy = situation.analysis.acts.courtesy;
     let teaches = |courtesy| situation.knowledge.vocabulary.teaches(courtesy);
@@ -229,12 +228,6 @@ fn leaves_moment(situation: &Situation<'_>, best: &Alternative) -> bool {
     moments.into_iter().any(|span| !is_read(span))
 }
 
-/// True if the module has more than a few exemplars.
-fn is_shown(situation: &Situation<'_>) -> bool {
-    let functions = &situation.knowledge.module.functions;
-    functions.iter().map(|function| function.exemplars.len()).sum::<usize>() >= LEARNED
-}
-
 /// True if something was learned from the module's exemplars.
 fn is_learned(situation: &Situation<'_>) -> bool {
     situation.candidates().iter().any(|candidate| candidate.learned.is_some())
@@ -319,29 +312,10 @@ fn is_nothing(situation: &Situation<'_>, meant: f32) -> bool {
 
 /// Nothing is meant, or it is not said what. `meant` is the probability that something is.
 fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
-    let outcome = match near(situation, &alternatives) {
-        _ if situation.is_demanded => which(situation),
-        functions if ablation::holds("local.near", functions.len() > 1) => Outcome::Ask(Pending::Tie { functions }),
-        _ => Outcome::NoMatch,
-    };
+    let outcome = if situation.is_demanded { which(situation) } else { Outcome::NoMatch };
     let confidence = if outcome == Outcome::NoMatch { 1.0 - meant } else { meant };
     let (frames, notes) = (Vec::new(), Vec::new());
     Decision { outcome, confidence, frames, notes, alternatives: only(alternatives) }
-}
-
-/// Several functions that the words are surely about, but that cannot be told apart: "something about my card". If more
-/// than a few exemplars were learned from, every word must be explained.
-fn near(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> Vec<FunctionId> {
-    let is_explained = || alternatives.first().is_some_and(|(best, _)| best.features.left_over < bars().left_over);
-    if is_learned(situation) && is_shown(situation) && !is_explained()
-        || scope_by_score(situation) < bars().about_module
-        || situation.analysis.acts.courtesy.is_some()
-    {
-        return Vec::new();
-    }
-    let best = situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max);
-    let close = situation.candidates().iter().filter(|candidate| best - candidate.score <= bars().close);
-    close.take(OFFERED).map(|candidate| candidate.function).collect()
 }
 
 fn only(alternatives: Vec<(Alternative, Option<Call>)>) -> Vec<Alternative> {
@@ -358,7 +332,7 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
     let support: Vec<f32> = readings.iter().map(Reading::support).collect();
     let mut alternatives: Vec<(Alternative, Option<Call>)> = Vec::with_capacity(readings.len());
     for (place, reading) in readings.iter().enumerate() {
-        let (frame, call) = reading.judged(situation, 1.0);
+        let (frame, call) = reading.judged(situation);
         let mut features = measure::of_alternative(situation, act, considered[place], reading, (&frame, call.as_ref()));
         let others = support.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, support)| *support);
         if written == Some(reading.function) {
@@ -425,7 +399,7 @@ fn tell_apart(
 /// value and a slot that was asked for, or that is required, is empty.
 fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
     let reading = Reading::new(situation, function);
-    let mut decision = concluded(reading.judged(situation, 1.0), 1.0);
+    let mut decision = concluded(reading.judged(situation), 1.0);
     let lacks = answered::leaves_words(situation, &reading) && answered::lacks_values(situation, &reading);
     if ablation::holds("local.lacking", lacks) {
         decision.confidence *= LACKING.score();

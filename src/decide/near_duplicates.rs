@@ -56,7 +56,7 @@ pub(crate) fn changes(situation: &Situation<'_>, readings: &[Reading<'_>], score
 /// How well the slots fit, 0 to 1: a value that a recognizer knows counts twice as much as free text.
 #[expect(clippy::cast_precision_loss, reason = "a function has a few slots")]
 fn fit(situation: &Situation<'_>, reading: &Reading<'_>) -> f32 {
-    let (frame, _) = reading.judged(situation, 1.0);
+    let (frame, _) = reading.judged(situation);
     let is_known = |slot: &&SlotValue| slot.recognizer.is_some();
     let known = frame.slots.iter().filter(is_known).count() as f32 / frame.slots.len().max(1) as f32;
     reading.support() * f32::midpoint(1.0, known)

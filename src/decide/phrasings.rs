@@ -160,7 +160,7 @@ fn beginning(word: &str) -> Option<String> {
 }
 
 /// True of two forms of one verb: "annulez" and "annuler".
-pub(super) fn begin_alike(one: &str, other: &str) -> bool {
+fn begin_alike(one: &str, other: &str) -> bool {
     let common = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
     let longest = one.chars().count().max(other.chars().count());
     common >= WORD && 3 * common >= 2 * longest

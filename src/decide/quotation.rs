@@ -26,13 +26,6 @@ pub(super) fn settle(
     fillings: &mut Vec<Filling>,
 ) {
     let utterance = situation.utterance();
-    let is_of_several = |one: &Filling| {
-        let within = weighing.quotations().iter().filter(|quotation| one.span.contains(**quotation));
-        one.anchor.is_none() && within.count() > 1
-    };
-    if !is_settled && ablation::holds("quotation.several", fillings.iter().any(is_of_several)) {
-        fillings.retain(|one| !is_of_several(one));
-    }
     for &quotation in weighing.quotations() {
         let marked = Span::new(quotation.start - 1, quotation.end + 1);
         let touching: Vec<usize> = (0..fillings.len()).filter(|at| fillings[*at].span.overlaps(marked)).collect();
@@ -66,8 +59,8 @@ fn is_outside(mark: char) -> bool {
     mark.is_whitespace() || mark.is_ascii_punctuation()
 }
 
-/// The quotation as the value of an empty slot: the slot that is named before it. Otherwise a slot that is not named
-/// before another quotation, and that is required or not too unlikely.
+/// The quotation as the value of the empty slot with the best evidence. The slot must not be named before another
+/// quotation, and must be required or not too unlikely.
 fn unclaimed(
     (situation, weighing): (&Situation<'_>, &Weighing<'_>),
     quotation: Span,
@@ -77,9 +70,6 @@ fn unclaimed(
     let is_empty = |id: &SlotId| function.slot(*id).takes_any_words() && fillings.iter().all(|one| one.slot != *id);
     let empty: Vec<SlotId> = function.slot_ids().filter(is_empty).collect();
     let named = |quotation: Span| empty.iter().copied().find(|slot| is_named(situation, function, *slot, quotation));
-    if let Some(slot) = ablation::found("quotation.named", named(quotation)) {
-        return Some(Filling::by(Rule::Quoted, slot, quotation));
-    }
     let of_others: Vec<SlotId> =
         weighing.quotations().iter().filter(|other| **other != quotation).filter_map(|other| named(*other)).collect();
     let free = empty.iter().filter(|slot| !of_others.contains(slot));

@@ -21,11 +21,8 @@ use crate::{
         templates::TemplateMatch,
         texts, vocabulary, written,
     },
-    language::{
-        Language,
-        units::{Dimension, Unit},
-    },
-    module::{Builtin, Counting, Function, FunctionId, Module, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
+    language::Language,
+    module::{Builtin, Function, FunctionId, Module, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
     probability::EVEN,
     recognize::{BARE, Mention, certainty::Certainty},
     text::{Span, fuel},
@@ -85,8 +82,6 @@ impl<'a> Reading<'a> {
         let scores = situation.span_scores(function, &expected);
         let weighing = Weighing::new(situation, function, &found, &expected, scores.as_deref());
         let mut fillings = weighing.fillings();
-        let dimensions = dimensions(situation, definition, &found, &fillings);
-        ablation::pass("reading.dimensions", &mut fillings, |fillings| fillings.extend(dimensions));
         let is_read = scores.is_some() && asked::is_answered_by(situation, function, &expected, &fillings);
         let asks_for_number = match expected[..] {
             [slot] => definition.slot(slot).kind.is_number(),
@@ -99,16 +94,11 @@ impl<'a> Reading<'a> {
         // A function with many exemplars needs none of the rules, if nothing was asked.
         let is_taught = expected.is_empty() && weighing.is_taught();
         if !is_taught {
-            let named = written::named(situation, definition, scores.as_deref(), &fillings);
+            let named = written::named(situation, definition, &fillings);
             ablation::pass("written.named", &mut fillings, |fillings| replace(fillings, named));
         }
         let said = situation.knowledge.templates.said(function, situation.utterance(), &anchors_of(&found));
-        let said = said.filter(|_| !is_taught);
-        let is_unasked = situation.is_meant && situation.expected.is_empty();
-        let mut said = said.filter(|said| {
-            (said.is_telling() || is_unasked && ablation::holds("reading.introduces", said.introduces()))
-                && !ablation::holds("written.holds_name", written::holds_name(situation, definition, said))
-        });
+        let mut said = said.filter(|said| !is_taught && said.is_telling());
         if let Some(said) = &mut said {
             borders::settle(situation, &weighing, said);
         }
@@ -127,23 +117,9 @@ impl<'a> Reading<'a> {
         {
             fillings.retain(|filling| !filling.span.overlaps(whole.span) && filling.slot != whole.slot);
             fillings.extend(asked::items(situation, definition, whole));
-        } else if !is_settled
-            && let items = asked::counted_items(situation, definition, &expected, &anchors_of(&found), &fillings)
-            && ablation::holds("asked.counted_items", !items.is_empty())
-        {
-            fillings.retain(|filling| {
-                filling.slot != expected[0] && items.iter().all(|item| !item.span.overlaps(filling.span))
-            });
-            fillings.extend(items);
-        } else if !is_settled
-            && !is_read
-            && let Some(part) = asked::part_of_answer(situation, function, &expected, &anchors_of(&found), &fillings)
-            && ablation::holds("asked.part_of_answer", true)
-        {
-            fillings.push(part);
         }
         if !is_taught {
-            extent::settle(situation, &weighing, &expected, &mut fillings);
+            extent::settle(situation, &weighing, &mut fillings);
             ablation::pass("postal", &mut fillings, |fillings| {
                 postal::settle(situation, &weighing, &found, is_settled, fillings);
             });
@@ -375,7 +351,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The validator's result: the frame, and the call if it is valid and complete.
-    pub(crate) fn judged(&self, situation: &Situation<'_>, confidence: f32) -> (Frame, Option<Call>) {
+    pub(crate) fn judged(&self, situation: &Situation<'_>) -> (Frame, Option<Call>) {
         let said: Vec<filling::SpannedValue> = self
             .values
             .iter()
@@ -421,7 +397,7 @@ impl<'a> Reading<'a> {
             .filter(|violation| violation.kind == ViolationKind::Missing || self.is_required(&violation.path));
         let missing = outcome::missing(self.definition, lacking);
         let segment = Span::new(0, situation.utterance().len());
-        (Frame { function: self.function, confidence, segment, slots, excluded, missing, invalid }, call)
+        (Frame { function: self.function, confidence: 1.0, segment, slots, excluded, missing, invalid }, call)
     }
 }
 
@@ -438,24 +414,6 @@ fn replace(fillings: &mut Vec<Filling>, by: Vec<Filling>) {
 
 fn anchors_of(found: &[Found<'_>]) -> Vec<Anchor> {
     found.iter().map(|(anchor, _)| *anchor).collect()
-}
-
-/// Numbers whose dimension is named, where no other filling covers their words: "25 cm deep".
-fn dimensions(
-    situation: &Situation<'_>,
-    function: &Function,
-    found: &[Found<'_>],
-    fillings: &[Filling],
-) -> Vec<Filling> {
-    let is_free = |own: &Anchor| {
-        let is_list = function.slot(own.slot).path.is_repeated();
-        fillings.iter().all(|one| !one.span.overlaps(own.span) && (is_list || one.slot != own.slot))
-    };
-    let own = found.iter().enumerate().filter(|(_, (anchor, _))| {
-        is_free(anchor) && asked::is_dimension_of(situation, function, anchor.slot, anchor.span) //
-    });
-    own.map(|(at, (anchor, _))| Filling { anchor: Some(at), ..Filling::by(Rule::Named, anchor.slot, anchor.span) })
-        .collect()
 }
 
 /// The slot that was asked for, if it takes any words, and neither an exact filling nor a word of the author's
@@ -613,7 +571,6 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
     }
     drop_misspelt(&situation.knowledge.module, &mut anchors);
     keep_named(situation, function, &mut anchors);
-    drop_unmeasured(situation, function, &mut anchors);
     drop_out_of_bounds(function, &mut anchors);
     texts::keep_whole(situation, function, awaited, &mut anchors);
     anchors
@@ -677,37 +634,8 @@ fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
     });
 }
 
-/// A number without a unit that may count the items of a list does not measure them ("6 chairs" have no length). A
-/// number with a unit of a measured slot does not count them: "3 kg of apples".
-fn drop_unmeasured(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
-    let module = &situation.knowledge.module;
-    let reading = |(_, mention): &Found<'_>| mention.map(|mention| module.recognizer(mention.recognizer).reading);
-    let counts = |one: &&Found<'_>| {
-        let slot = function.slot(one.0.slot);
-        let has_no_unit = reading(one).is_some_and(|reading| reading.unit.is_none());
-        let is_bare = has_no_unit && !asked::has_unit(situation, one.0.span);
-        slot.path.is_repeated() && slot.counting != Counting::No && is_bare
-    };
-    let measures = |one: &Found<'_>| {
-        let unit = reading(one).and_then(|reading| reading.unit).map(Unit::dimension);
-        matches!(unit, Some(Dimension::Length | Dimension::Mass | Dimension::Volume))
-    };
-    let counted: Vec<Span> = anchors.iter().filter(counts).map(|(anchor, _)| anchor.span).collect();
-    anchors
-        .retain(|one| !ablation::holds("reading.count_is_no_measure", measures(one) && counted.contains(&one.0.span)));
-    let measured: Vec<Span> = anchors.iter().filter(|one| measures(one)).map(|(anchor, _)| anchor.span).collect();
-    let is_plain = |one: &Found<'_>| {
-        one.1.is_some_and(|mention| is_number(module, mention))
-            && reading(one).is_some_and(|reading| reading.unit.is_none())
-    };
-    anchors.retain(|one| {
-        let is_unit_of = |span: &Span| span.overlaps(one.0.span) && asked::has_unit(situation, one.0.span);
-        !ablation::holds("reading.measure_is_no_count", is_plain(one) && measured.iter().any(is_unit_of))
-    });
-}
-
-/// If the words right before a value name one of the slots that it may fill, it fills no other slot: "the size is 9".
-/// The same holds for the word right behind a number: "6 children".
+/// If the words beside a number tell which of the slots that it may fill is meant, it fills no other slot: "45 cm
+/// wide". The same holds for the word right behind a number: "6 children".
 fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
     let module = &situation.knowledge.module;
     let is_count = |mention: Option<&Mention>| mention.is_some_and(|mention| is_number(module, mention));
@@ -719,8 +647,7 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
             rivals.iter().copied().filter(|slot| is_named(*slot)).collect()
         };
         let mut named = named_by(&|slot| {
-            ablation::holds("asked.is_named_before", asked::is_named_before(situation, function, slot, &rivals, span))
-                || ablation::holds("asked.is_told_beside", asked::is_told_beside(situation, function, slot, span))
+            ablation::holds("asked.is_told_beside", asked::is_told_beside(situation, function, slot, span))
         });
         if named.is_empty() && is_count {
             named = named_by(&|slot| {

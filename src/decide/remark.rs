@@ -10,15 +10,14 @@ use crate::{
         filling::{Filling, Rule},
         situation::Situation,
     },
-    language::{Language, facts::is_unspaced_language, negation::Role},
+    language::{Language, facts::is_unspaced_language},
     module::{Function, FunctionId, SlotId},
     recognize::{Mention, acts::ACTS, reply},
     text::{Span, fold, name_words, names::singular},
 };
 
-/// The fewest words of a clause; and the fewest of one that would otherwise be the end of a value.
+/// The fewest words of a clause.
 const CLAUSE: usize = 3;
-const SENTENCE: usize = 4;
 /// How many of its words must say something.
 const TELLING: usize = 2;
 
@@ -32,7 +31,6 @@ pub(super) fn within(situation: &Situation<'_>, id: FunctionId, fillings: &mut V
     }
     // If the reader guessed a remark outside of this clause, that guess may be right, and stays.
     let (guessed, mut others): (Vec<Filling>, Vec<Filling>) = fillings.iter().partition(|one| one.slot == slot);
-    ablation::pass("remark.cut_sentence", &mut others, |others| cut_sentence(situation, others));
     let taken: Vec<Span> = others.iter().map(|one| one.span).collect();
     let span = clause(situation, id, &taken)?;
     if guessed.iter().any(|one| !span.contains(one.span)) || !ablation::holds("remark.within", true) {
@@ -81,32 +79,6 @@ fn slot_for_remarks(situation: &Situation<'_>, function: &Function) -> Option<Sl
     slots.next().filter(|_| slots.next().is_none())
 }
 
-/// Ends a free-text value before a comma behind which a new sentence begins: "12 rue du Moulin, la sonnette ne marche
-/// pas".
-fn cut_sentence(situation: &Situation<'_>, fillings: &mut [Filling]) {
-    let utterance = situation.utterance();
-    let language = Language::or_english(situation.knowledge.module.language());
-    let Some(last) = fillings.iter_mut().max_by_key(|one| one.span.end).filter(|one| one.anchor.is_none()) else {
-        return;
-    };
-    let words: Vec<Span> = utterance.words().iter().filter(|word| last.span.contains(**word)).copied().collect();
-    let is_subject = |word: &Span| {
-        let said = utterance.folded_in(*word);
-        let articles = language.negation.beginning_with(&said);
-        articles.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
-            || language.words.answers.subjects.contains(&said)
-    };
-    let is_plain = |word: &Span| !utterance.slice(*word).contains(|c: char| c.is_ascii_digit());
-    let begins = |at: &usize| {
-        let gap = utterance.slice(Span::new(words[at - 1].end, words[*at].start));
-        gap.contains([',', ';']) && is_subject(&words[*at])
-    };
-    let Some(at) = (1..words.len()).find(begins) else { return };
-    if words.len() - at >= SENTENCE && words[at..].iter().all(is_plain) {
-        last.span.end = words[at - 1].end;
-    }
-}
-
 /// The clause from the first mark behind `taken` on, if it says something. It must not be a courtesy, a question, a
 /// dialogue act or a separate request, and no recognizer may have found a value in it.
 fn clause(situation: &Situation<'_>, function: FunctionId, taken: &[Span]) -> Option<Span> {
@@ -120,7 +92,7 @@ fn clause(situation: &Situation<'_>, function: FunctionId, taken: &[Span]) -> Op
     };
     let first = words[(from..words.len()).find(is_parted)?];
     let all = Span::new(first.start, words.last()?.end);
-    let core = carrier::core(language, &utterance.only(all), &[]);
+    let core = carrier::core(language, &utterance.only(all));
     let span = Span::new(core.start.max(all.start), core.end.min(all.end));
     let inside: Vec<&Span> = words.iter().filter(|word| span.contains(**word)).collect();
     let telling = inside.iter().filter(|word| !reply::says_nothing(language, &utterance.meant(***word))).count();

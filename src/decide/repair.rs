@@ -36,23 +36,13 @@ pub(crate) struct Repaired {
 /// The last words replace a value of their own kind that a recognizer knows. Otherwise they replace the words from
 /// their own first word on, if that was said before ("to Lisbon, no wait, to Porto"). Otherwise they replace the same
 /// number of words, if no recognizer knows the old or the new ones.
-///
-/// `is_own` is true of words in the module's own templates: "put a hold on <title>" corrects nothing.
-pub(crate) fn repaired(
-    language: &str,
-    utterance: &Utterance,
-    mentions: &[Mention],
-    acts: &Moves,
-    is_own: &dyn Fn(&str) -> bool,
-) -> Option<Repaired> {
+pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mention], acts: &Moves) -> Option<Repaired> {
     let moves = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
     let mut moves: Vec<Span> = moves.map(|one| one.cue).collect();
     moves.sort_unstable();
     let denials = denials(language, utterance).into_iter().filter(|_| ablation::holds("repair.denials", true));
     let asides = asides(language, utterance, mentions).into_iter().filter(|_| ablation::holds("repair.asides", true));
-    let cues = moves.into_iter().chain(denials).chain(asides);
-    let cues: Vec<Span> =
-        cues.filter(|cue| !ablation::holds("repair.own_cue", is_own(utterance.slice(*cue)))).collect();
+    let cues: Vec<Span> = moves.into_iter().chain(denials).chain(asides).collect();
     let mut found = cues.iter().filter_map(|cue| {
         let cue = ablation::made("repair.joined", *cue, joined(language, utterance, &cues, *cue));
         let words = Around::new(language, utterance, cue)?;
@@ -76,7 +66,8 @@ pub(crate) fn repaired(
 }
 
 /// What is left of free text whose speaker takes the first words back: "The Lake House Years" of "Lake House, no wait,
-/// The Lake House Years".
+/// The Lake House Years". `is_own` is true of words in the module's own templates: "put a hold on <title>" corrects
+/// nothing.
 pub(crate) fn last_word(utterance: &Utterance, acts: &Moves, is_own: &dyn Fn(&str) -> bool, text: Span) -> Span {
     let place = |cue: Span| utterance.words().partition_point(|word| word.end <= cue.start);
     let corrects = |one: &&Move| {
@@ -276,7 +267,7 @@ mod tests {
             }
         };
         let mentions: Vec<Mention> = known.iter().map(mention).collect();
-        let repaired = repaired(language, &utterance, &mentions, &read(language, text), &|_| false);
+        let repaired = repaired(language, &utterance, &mentions, &read(language, text));
         let repaired = repaired.map_or(utterance, |repaired| repaired.utterance);
         let words: Vec<&str> = repaired.words().iter().map(|word| repaired.slice(*word)).collect();
         words.join(" ")

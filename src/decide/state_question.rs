@@ -5,7 +5,6 @@ use crate::{
     ablation,
     conversation::Pending,
     decide::{
-        carrier,
         outcome::{Decision, Outcome},
         situation::Situation,
         vocabulary,
@@ -24,20 +23,10 @@ impl Situation<'_> {
         ablation::holds("state.asks_what_was_done", language.asks_what_was_done(self.utterance().text()))
     }
 
-    /// The same, or it asks about a state or a rule, by a learned model. An utterance that begins as a request is a
-    /// request, unless it asks to be told something: "can you tell me whether ...".
+    /// The same, or it asks about a state or a rule, by a learned model.
     pub(crate) fn asks_about_state(&self) -> bool {
-        let is_learned = || {
-            ablation::holds("state.learned", self.speech_act().is_some_and(|act| act.asks() >= EVEN))
-                && !ablation::holds("state.led_as_request", self.is_led_as_request())
-        };
-        self.asks_what_was_done() || is_learned()
-    }
-
-    fn is_led_as_request(&self) -> bool {
-        let language = Language::or_english(self.knowledge.module.language());
-        let verb = carrier::led_request(language, self.utterance());
-        verb.is_some_and(|verb| !language.effects.reads.contains(&verb))
+        self.asks_what_was_done()
+            || ablation::holds("state.learned", self.speech_act().is_some_and(|act| act.asks() >= EVEN))
     }
 
     /// "Book the ferry for Monday, forget it": the last words take back what was said before, and are not words that

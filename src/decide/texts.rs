@@ -1,4 +1,4 @@
-//! An answer about a text is a text: a number in it is part of it ("PO Box 12" is not a size), and digits alone are a text.
+//! An answer about a text is a text: a number in it is part of it ("PO Box 12" is not a size).
 
 use crate::{
     ablation,
@@ -26,8 +26,7 @@ pub(super) fn keep_whole(situation: &Situation<'_>, function: &Function, asked: 
     let others: Vec<Span> =
         found.iter().map(|(anchor, _)| anchor.span).filter(|span| !numbers.contains(span)).collect();
     let belongs = |span: Span| {
-        ablation::holds("texts.digits_alone", is_alone(situation, function, slot, span))
-            || ablation::holds("texts.number_within", is_within(situation, function, slot, (span, &others)))
+        ablation::holds("texts.number_within", is_within(situation, function, slot, (span, &others))) //
     };
     let own: Vec<Span> = numbers.iter().copied().filter(|span| belongs(*span)).collect();
     found.retain(|one| !is_number(one) || !own.contains(&one.0.span));
@@ -39,13 +38,6 @@ fn is_plain(situation: &Situation<'_>, mention: &Mention) -> bool {
     matches!(recognizer.kind, RecognizerKind::Builtin(Builtin::Integer | Builtin::Number))
         && situation.utterance().slice(mention.span).chars().all(|c| c.is_ascii_digit())
         && !asked::has_unit(situation, mention.span)
-}
-
-/// The digits are all of the answer.
-fn is_alone(situation: &Situation<'_>, function: &Function, slot: SlotId, digits: Span) -> bool {
-    let Some(id) = situation.knowledge.module.function_named(&function.name) else { return false };
-    let core = asked::core(situation, id, &[slot]);
-    situation.utterance().slice(core).trim() == situation.utterance().slice(digits)
 }
 
 /// True if meaningful words stand right beside the number that are not another slot's name and in which nothing else

@@ -69,11 +69,6 @@ impl Vocabulary {
         self.literals.get(function.index()).and_then(|words| words.get(word)).copied().unwrap_or_default()
     }
 
-    /// All words of the function, folded.
-    pub(crate) fn words(&self, function: FunctionId) -> impl Iterator<Item = &str> {
-        self.functions.get(function.index()).into_iter().flatten().map(String::as_str)
-    }
-
     /// Whether a folded word is one of the function's.
     #[must_use]
     pub fn has(&self, function: FunctionId, word: &str) -> bool {

@@ -1,15 +1,13 @@
-//! Where the author's words locate values: templates that match word for word, the slots' own names before or behind a
-//! value, and words of the templates that belong to no value.
+//! Where the author's words locate values: templates that match word for word, the slots' own names before a value, and
+//! words of the templates that belong to no value.
 
 use crate::{
     ablation,
     decide::{
-        asked,
         bars::bars,
         candidates::Weighing,
         carrier,
         filling::{Filling, Rule},
-        reader::SpanScores,
         situation::Situation,
         templates::TemplateMatch,
         vocabulary::words_of,
@@ -20,9 +18,6 @@ use crate::{
     recognize::reply,
     text::{Span, fold},
 };
-
-/// The most words of a value that its slot's name follows.
-const FEW: usize = 6;
 
 /// The values of a template that matches word for word. The template decides where its values begin, and where they end
 /// too, unless it ends with a value. There, a reading that ends before a comma or before a word such as "for" is kept.
@@ -73,46 +68,9 @@ pub(super) fn settle(
     Some(settled)
 }
 
-/// The template's free text contains the name of another slot, right before that slot's value: "Ward and my email is"
-/// before an address. So this template is not meant.
-pub(super) fn holds_name(situation: &Situation<'_>, function: &Function, said: &TemplateMatch) -> bool {
-    let words: Vec<&str> = situation.utterance().folded_words().collect();
-    let spans = situation.utterance().words();
-    said.fillings.windows(2).any(|two| {
-        let (own, next) = (&two[0], &two[1]);
-        let inside = |(from, to): &(usize, usize)| (*from..*to).all(|at| own.span.contains(spans[at]));
-        own.anchor.is_none()
-            && next.anchor.is_some()
-            && is_named(situation, function, next.slot, next.span)
-            && places(function, next.slot, &words).iter().any(inside)
-    })
-}
-
-/// Free text may contain what a recognizer found for another slot in these cases: the find is a number, or a choice
-/// within a sentence; the text is a reason; or the find stands in the middle of a part and no word leads to its slot:
-/// "Straße des 17. Juni 135".
+/// Free text may contain what a recognizer found for another slot if it is a choice within a sentence.
 fn may_hold(situation: &Situation<'_>, weighing: &Weighing<'_>, own: &Filling, one: &Filling) -> bool {
-    let (utterance, span) = (situation.utterance(), own.span);
-    let words = utterance.words();
-    let from = words.partition_point(|word| word.end <= one.span.start);
-    let to = words.partition_point(|word| word.start < one.span.end);
-    let is_unparted = |from: Span, to: Span| !utterance.slice(Span::new(from.end, to.start)).contains([',', ';', ':']);
-    let beside = from.checked_sub(1).and_then(|before| words.get(before)).zip(words.get(to));
-    let is_amidst = beside.is_some_and(|(before, behind)| {
-        let is_within = span.contains(*before) && span.contains(*behind);
-        is_within && is_unparted(*before, words[from]) && is_unparted(words[to - 1], *behind)
-    });
-    let is_number = weighing.definition().slot(one.slot).kind.is_number();
-    let is_longer = span.len() > one.span.len();
-    let is_led = || weighing.lead(own.slot, span) > weighing.lead(one.slot, one.span);
-    let is_choice = || is_choice_within(situation, weighing.definition(), own, one);
-    let is_unled = || is_amidst && weighing.lead(one.slot, one.span) < 1.0;
-    ablation::holds("written.led_number", is_number && !is_longer && is_led())
-        || is_longer
-            && (ablation::holds("written.number_within", is_number)
-                || ablation::holds("written.choice_within", is_choice())
-                || ablation::holds("written.reason", is_reason(situation, span))
-                || ablation::holds("written.amidst", is_unled()))
+    ablation::holds("written.choice_within", is_choice_within(situation, weighing.definition(), own, one))
 }
 
 /// "Note that the family is coming": a choice for an optional slot stands within the sentence that the function is
@@ -205,14 +163,9 @@ fn may_end(
                 || filling.confidence >= bars().ends_value && !word.starts_with(char::is_uppercase))
 }
 
-/// "The reason is that it leaks", "Karl Brandt is the holder": words behind or before the name of a slot, if no other
-/// filling covers them and the slot is empty.
-pub(super) fn named(
-    situation: &Situation<'_>,
-    function: &Function,
-    scores: Option<&SpanScores>,
-    fillings: &[Filling],
-) -> Vec<Filling> {
+/// "The reason is that it leaks": words behind the name of a slot, if no other filling covers them and the slot is
+/// empty.
+pub(super) fn named(situation: &Situation<'_>, function: &Function, fillings: &[Filling]) -> Vec<Filling> {
     let utterance = situation.utterance();
     let language = Language::or_english(situation.knowledge.module.language());
     let spans = utterance.words();
@@ -232,28 +185,14 @@ pub(super) fn named(
         if !takes_words(function.slot(slot)) || fillings.iter().any(|one| one.slot == slot && one.anchor.is_some()) {
             continue;
         }
-        for (from, to) in places(function, slot, &words) {
-            let ahead = || {
-                let colon = spans
-                    .get(to)
-                    .is_some_and(|next| utterance.slice(Span::new(spans[to - 1].end, next.start)).trim() == ":");
-                let first = if is_copula(to) { to + 1 } else { to };
-                let is_led = is_copula(to) || colon || words[to - 1].ends_with("'s");
-                is_led.then(|| value_from(situation, slot, first, fillings)).flatten()
-            };
-            let behind = || {
-                let before = (0..from).rev().find(|at| !reply::says_nothing(language_of(situation), words[*at]));
-                let copula = (before.map_or(0, |at| at + 1)..from).find(|at| is_copula(*at))?;
-                value_before(situation, copula, fillings)
-            };
-            let is_likely = |span: &Span| {
-                let is_one = spans.iter().filter(|word| span.contains(**word)).count() == 1;
-                let read = scores.and_then(|scores| scores.score(slot, *span));
-                let is_unlikely = is_one && read.is_some_and(|score| score < bars().unlikely_word);
-                !ablation::holds("written.unlikely_word", is_unlikely)
-            };
-            let behind = || ablation::found("written.named_behind", behind().filter(is_likely));
-            let span = ablation::found("written.named_ahead", ahead().filter(is_likely)).or_else(behind);
+        for (_, to) in places(function, slot, &words) {
+            let colon = spans
+                .get(to)
+                .is_some_and(|next| utterance.slice(Span::new(spans[to - 1].end, next.start)).trim() == ":");
+            let first = if is_copula(to) { to + 1 } else { to };
+            let is_led = is_copula(to) || colon || words[to - 1].ends_with("'s");
+            let value = || value_from(situation, first, fillings);
+            let span = ablation::found("written.named_ahead", is_led.then(value).flatten());
             if let Some(span) = span.filter(|span| is_free(*span, &named)) {
                 named.push(Filling::by(Rule::Named, slot, span));
                 break;
@@ -285,47 +224,16 @@ pub(super) fn places(function: &Function, slot: SlotId, words: &[&str]) -> Vec<(
 }
 
 /// The words from `first` on, up to where something else begins.
-fn value_from(situation: &Situation<'_>, slot: SlotId, first: usize, fillings: &[Filling]) -> Option<Span> {
+fn value_from(situation: &Situation<'_>, first: usize, fillings: &[Filling]) -> Option<Span> {
     let utterance = situation.utterance();
     let first = *utterance.words().get(first)?;
-    let found: Vec<Filling> = fillings.iter().filter(|one| one.anchor.is_some()).copied().collect();
-    let next = found.iter().map(|one| one.span.start).filter(|start| *start >= first.start).min();
-    let end = asked::end_of_value(situation, slot, first, &found).min(next.unwrap_or(utterance.len()));
+    let starts = fillings.iter().filter(|one| one.anchor.is_some()).map(|one| one.span.start);
+    let end = starts.filter(|start| *start >= first.start).min().unwrap_or(utterance.len());
     let mut inside = utterance.words().iter().filter(|word| word.start >= first.start && word.end <= end);
     let span = Span::new(first.start, inside.next_back()?.end);
-    let core = carrier::core(language_of(situation), &utterance.only(span), &[]);
+    let core = carrier::core(language_of(situation), &utterance.only(span));
     let span = Span::new(core.start.max(span.start), core.end.min(span.end));
     (span.start < span.end && says_something(situation, span)).then_some(span)
-}
-
-/// The words before the one at `copula`, from the beginning of their clause.
-fn value_before(situation: &Situation<'_>, copula: usize, fillings: &[Filling]) -> Option<Span> {
-    let utterance = situation.utterance();
-    let words = utterance.words();
-    let last = *words.get(copula.checked_sub(1)?)?;
-    let is_joint = |word: Span| {
-        let joints = &Language::or_english(language_of(situation)).words.joints;
-        joints.conjunctions.contains(&utterance.folded_in(word))
-    };
-    let begins = |at: &usize| {
-        let Some(before) = at.checked_sub(1).map(|before| words[before]) else { return true };
-        let is_filled = fillings.iter().any(|one| one.anchor.is_some() && one.span.overlaps(before));
-        is_filled || is_joint(before) || utterance.slice(Span::new(before.end, words[*at].start)).contains([',', ';'])
-    };
-    let first = (0..copula).rev().find(begins)?;
-    let span = Span::new(words[first].start, last.end);
-    let core = carrier::core(language_of(situation), &utterance.only(span), &[]);
-    let span = Span::new(core.start.max(span.start), core.end.min(span.end));
-    (copula - first <= FEW && span.start < span.end && says_something(situation, span)).then_some(span)
-}
-
-/// True if the words right before `span` name the slot, with at most "is" between.
-pub(crate) fn is_named(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
-    let utterance = situation.utterance();
-    let words: Vec<&str> = utterance.folded_words().collect();
-    let first = utterance.words().partition_point(|word| word.end <= span.start);
-    let says_nothing = |at: usize| reply::says_nothing(language_of(situation), words[at]);
-    places(function, slot, &words).iter().any(|(_, to)| *to <= first && (*to..first).all(says_nothing))
 }
 
 fn says_something(situation: &Situation<'_>, span: Span) -> bool {

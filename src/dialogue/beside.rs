@@ -14,7 +14,6 @@ use crate::{
         local,
         model::{DecisionModel, FormEffects},
         outcome::{Frame, Outcome},
-        reading::Reading,
         scope::by_score,
         situation::Situation,
         vocabulary::own_words,
@@ -35,8 +34,6 @@ pub(crate) struct Elsewhere {
     pub frames: Vec<Frame>,
     /// By itself it would mean nothing, or be an action that is put to the person.
     pub is_doubtful: bool,
-    /// It matches a template of another function word for word.
-    is_written: bool,
     /// Probability that any function is meant by itself, 0 to 1.
     pub anything: f32,
     /// The probability that the likeliest of the frames is meant, by all evidence, and by its score alone.
@@ -47,7 +44,7 @@ pub(crate) struct Elsewhere {
     /// A recognizer found a value for it that is of a kind the form does not take.
     is_other_kind: bool,
     /// It says more than what might as well be said to the form.
-    is_unexplained: bool,
+    pub is_unexplained: bool,
     /// The features of that frame.
     known: Features,
 }
@@ -58,8 +55,6 @@ pub struct WeighedEffects {
     pub input: BesideInput,
     pub possible: FormEffects<bool>,
     pub odds: FormEffects<f32>,
-    /// It only asks whether these were the values of the call before.
-    pub(crate) asks_about_done: bool,
 }
 
 /// The effect of an utterance on an open form.
@@ -94,11 +89,6 @@ impl WeighedEffects {
 }
 
 impl Elsewhere {
-    /// True if it matches a template word for word, or says more than what might as well be said to the open form.
-    pub(crate) const fn has_own_evidence(&self) -> bool {
-        self.is_written || self.is_unexplained
-    }
-
     /// How surely something else is asked for, 0 to 1.
     pub(crate) fn sure(&self) -> f32 {
         (self.meant + self.score) / 2.0
@@ -113,10 +103,12 @@ impl OpenForm<'_> {
         let has_all = |form: &Form| {
             values.iter().all(|value| form.at(&value.pointer).is_some_and(|known| known.value == value.value)) //
         };
-        // "That was BK2718, right?" asks about the call before, unless the form has another value that it would change.
+        // "That was BK2718, right?" asks about the call before. Where the form has other values, that must be clear.
         let called = self.state.last_call.as_ref().filter(|call| call.function == self.function.name);
-        let called = called.filter(|_| !values.iter().any(|value| self.has_other(value)));
-        let asks_about_done = free.utterance().ends_as_question() && !values.is_empty() && called.is_some_and(&has_all);
+        let may_change = values.iter().any(|value| self.has_other(value));
+        let is_about_done = !may_change || self.function.acts() && free.asks_about_state();
+        let asks_about_done =
+            free.utterance().ends_as_question() && is_about_done && !values.is_empty() && called.is_some_and(&has_all);
         // "No, scale checkout to 3" tells nothing to a form that knows checkout.
         let is_repeated = read.said.tells_values_alone() && (has_all(self.form) || asks_about_done);
         let possible = FormEffects {
@@ -125,7 +117,7 @@ impl OpenForm<'_> {
             elsewhere: !elsewhere.frames.is_empty() && !asks_about_done,
             nothing: true,
         };
-        WeighedEffects { input, possible, odds: DecisionModel::bundled().beside(&input, possible), asks_about_done }
+        WeighedEffects { input, possible, odds: DecisionModel::bundled().beside(&input, possible) }
     }
 
     fn evidence(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> BesideInput {
@@ -153,7 +145,6 @@ impl OpenForm<'_> {
             long_text: flag(values.iter().any(|value| value.recognizer.is_none() && words(value) > FEW)),
             led: flag(values.iter().filter(is_asked).any(|value| self.is_led(free, value))),
             length: logarithm(free.utterance().words().len()),
-            written_elsewhere: flag(elsewhere.is_written),
             asks_back: flag(reply.asks_back()),
             question: flag(free.utterance().ends_as_question()),
             passes: flag(self.passes(free)),
@@ -188,8 +179,7 @@ impl OpenForm<'_> {
 
     /// What the utterance asks for by itself, other than the form.
     pub(crate) fn elsewhere(&self, free: &Situation<'_>) -> Elsewhere {
-        let is_written = self.is_written_elsewhere(free);
-        if ablation::holds("beside.answered", !is_written && answered::answered(free).is_some()) {
+        if ablation::holds("beside.answered", answered::answered(free).is_some()) {
             return Elsewhere::default();
         }
         // Without the form, it is judged like any utterance.
@@ -201,7 +191,7 @@ impl OpenForm<'_> {
             false => decision.frames.iter().map(|frame| frame.confidence).fold(decision.confidence, f32::max),
         };
         if decision.outcome.is_tie() {
-            return Elsewhere { anything, is_written, ..Elsewhere::default() };
+            return Elsewhere { anything, ..Elsewhere::default() };
         }
         let acts = |frame: &Frame| self.module.function(frame.function).acts();
         let is_confirmed = matches!(decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
@@ -216,7 +206,7 @@ impl OpenForm<'_> {
         let is_several = frames.len() > 1;
         frames.retain(|frame| frame.function != self.id && (!is_several || self.is_unexplained(free, frame)));
         let Some(best) = frames.iter().max_by(|one, other| one.confidence.total_cmp(&other.confidence)) else {
-            return Elsewhere { anything, is_written, ..Elsewhere::default() };
+            return Elsewhere { anything, ..Elsewhere::default() };
         };
         // The decision model does not know the open form, and the score does not know what is said beyond the function.
         let candidate = |function: FunctionId| free.candidates().iter().find(|one| one.function == function);
@@ -229,7 +219,6 @@ impl OpenForm<'_> {
         let known = weighed.map(|one| one.features).unwrap_or_default();
         Elsewhere {
             is_doubtful,
-            is_written,
             anything,
             meant: best.confidence,
             score,
@@ -276,17 +265,10 @@ impl OpenForm<'_> {
         free.utterance().words().iter().filter(is_within).any(is_more)
     }
 
-    /// "Book a hotel" matches a template of another function word for word, even if it could pass for a name.
-    fn is_written_elsewhere(&self, free: &Situation<'_>) -> bool {
-        let nothing = Expected::default();
-        let written = Reading::as_written(&Situation { expected: &nothing, ..*free });
-        ablation::holds("beside.written_elsewhere", written.is_some_and(|function| function != self.id))
-    }
-
     /// "It's called The Long Road": only words that lead to an answer stand before the value.
     fn is_led(&self, free: &Situation<'_>, value: &SlotValue) -> bool {
         let first = free.utterance().words().first().map_or(0, |word| word.start);
-        let core = carrier::core(self.module.language(), free.utterance(), &[]);
+        let core = carrier::core(self.module.language(), free.utterance());
         let lead = free.utterance().slice(Span::new(first, core.start.max(first))).trim();
         let is_phrase = lead.contains([' ', '\'', '’']);
         is_phrase && value.span.is_some_and(|span| core.overlaps(span))

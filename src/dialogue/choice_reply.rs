@@ -3,13 +3,7 @@
 use crate::{
     ablation,
     conversation::Act,
-    decide::{
-        bars::bars,
-        local,
-        outcome::{Decision, Outcome},
-        reading::Reading,
-        situation::Situation,
-    },
+    decide::{bars::bars, local, outcome::Decision, reading::Reading, situation::Situation},
     dialogue::{
         interpretation::{Dialogue, Interpretation},
         new_request::{new_request, said_before},
@@ -47,14 +41,13 @@ pub(crate) fn choice_reply(dialogue: &Dialogue<'_>, functions: &[String], uttera
     if ablation::holds("choice.other", other.acts.iter().any(is_other) && other.meant >= bars().otherwise) {
         return other;
     }
-    let among = chosen_among(dialogue, &tied);
     let named = ablation::found("choice.named", named(module, &tied, dialogue.situation.utterance().text()));
-    let Some(function) = named.or_else(|| ablation::found("choice.decided", one_of(&among))) else {
+    let Some(function) = named else {
         other.acts.clear();
         return Interpretation { tied, ..other };
     };
     let mut found = Interpretation { task: None, ..other };
-    found.confidence = among.confidence;
+    found.confidence = chosen_among(dialogue, &tied).confidence;
     found.acts = chosen(dialogue, function, utterance).into_iter().chain(beside(dialogue, function)).collect();
     found
 }
@@ -73,17 +66,10 @@ fn chosen_among(dialogue: &Dialogue<'_>, tied: &[FunctionId]) -> Decision {
     local::decide(&Situation { is_demanded: true, ..situation.within(&analysis) })
 }
 
-fn one_of(decision: &Decision) -> Option<FunctionId> {
-    match (&decision.outcome, &decision.frames[..]) {
-        (Outcome::Call(_) | Outcome::Ask(_), [frame]) => Some(frame.function),
-        _ => None,
-    }
-}
-
 /// Values may stand beside the choice: "the second one, for tomorrow".
 fn beside(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Act> {
     let given = Situation { given: Some(function), ..dialogue.situation };
-    let (frame, _) = Reading::new(&given, function).judged(&given, 1.0);
+    let (frame, _) = Reading::new(&given, function).judged(&given);
     let mut said = said(&frame, dialogue.state.turn, None);
     said.values.retain(|value| value.recognizer.is_some());
     said.invalid.clear();

@@ -54,10 +54,6 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         return found;
     }
     let is_no_answer = matches!(reply.answer, YesNo::Irrelevant | YesNo::Indifferent);
-    // A person who repeats the request means the call that they are asked about, but has not agreed to it.
-    if ablation::holds("confirm.says_again", is_no_answer && says_again(dialogue)) {
-        return Interpretation::of(vec![Act::Recall], ACTS);
-    }
     if dialogue.told.reply.is_none()
         && is_no_answer
         && dialogue.asks_at(reply.confidence)
@@ -97,11 +93,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         YesNo::Negative if !account.is_contradictory() => Act::No,
         // Ask what is to be changed.
         _ if ablation::holds("confirm.change", analysis.acts.change().is_some() && !open.form.is_doubtful) => Act::No,
-        _ if account.agrees => return found,
-        _ => match ablation::found("confirm.corrects_text", open.corrects_text(&dialogue.situation)) {
-            Some(said) => Act::Inform { function: open.id, said, another: false },
-            None => return found,
-        },
+        _ => return found,
     };
     Interpretation { acts: vec![act], confidence: reply.confidence.max(found.confidence), ..found }
 }
@@ -184,12 +176,6 @@ impl OpenForm<'_> {
         said.values.iter().all(|value| is_known(value) || !self.has_other(value) && value.recognizer.is_none())
             && account.left.iter().all(is_same)
     }
-}
-
-/// True if the person says the same words as in the turn before.
-fn says_again(dialogue: &Dialogue<'_>) -> bool {
-    let mut said = dialogue.state.lines.iter().rev().filter(|line| line.who == Who::Person);
-    said.next().is_some_and(|line| words_of(&line.text) == words_of(dialogue.situation.utterance().text()))
 }
 
 /// The last question, as it was worded.

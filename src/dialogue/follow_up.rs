@@ -6,7 +6,6 @@ use crate::{
     call::{SlotValue, kin},
     conversation::{Act, End, Form, FormUpdate, Origin, UpdateMode, merge::CERTAIN, policy::changing},
     decide::{
-        asked,
         bars::bars,
         carrier,
         reading::Reading,
@@ -33,8 +32,6 @@ use crate::{
 const RECENT: u32 = 3;
 /// How sure it is that an utterance of values alone follows up a call.
 const KNOWN: Certainty = Certainty::Clear;
-/// The most words of a text that replaces another one.
-const FEW: usize = 4;
 
 /// `request` is the utterance read by itself; it is returned unless there is evidence that the last call is meant.
 pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Interpretation {
@@ -51,8 +48,7 @@ pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Int
         return ellipsis.of_last_call(request);
     }
     let first = if called.is_corrected(dialogue) { Origin::Correction } else { Origin::FollowUp };
-    let found = ellipsis
-        .read(&request)
+    let found = ablation::found("follow_up.values", ellipsis.values(&request))
         .map(with(first))
         .or_else(|| {
             let corrected = corrected(dialogue, &called, &request);
@@ -63,7 +59,7 @@ pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Int
             ablation::found("follow_up.supplement", supplement).map(with(Origin::Addition))
         });
     let Some((said, confidence)) = found else { return ellipsis.of_last_call(request) };
-    let (act, note) = match ablation::found("follow_up.changed", called.changed(dialogue, &said)) {
+    let (act, note) = match called.changed(dialogue, &said) {
         Some(change) => (change, "what was called last is changed by another function"),
         None => (Act::Again { said }, "it is the last call once more, but for what is said"),
     };
@@ -125,7 +121,7 @@ impl OpenForm<'_> {
         let id = module.function_named(changing(self.function, module)?)?;
         let is_allowed = dialogue.among.is_none_or(|among| among.contains(&id));
         let own = Situation { given: Some(id), is_meant: true, ..dialogue.situation };
-        let (frame, _) = Reading::new(&own, id).judged(&own, 1.0);
+        let (frame, _) = Reading::new(&own, id).judged(&own);
         let mut change = open_form::said(&frame, self.state.turn, None);
         let function = module.function(id);
         // A slot with the same name in both functions keeps its known value, if nothing else is said about it.
@@ -224,16 +220,9 @@ impl<'a> Ellipsis<'a> {
     }
 
     /// Reads the utterance if it has only values of that function, each for a slot that had a value or may have one.
-    fn read(&self, request: &Interpretation) -> Option<(FormUpdate, f32)> {
-        ablation::found("follow_up.values", self.values(request)).or_else(|| {
-            let is_request = !request.acts.is_empty() && request.meant >= bars().otherwise;
-            if is_request { None } else { ablation::found("follow_up.text", self.text()) }
-        })
-    }
-
     fn values(&self, request: &Interpretation) -> Option<(FormUpdate, f32)> {
         let reading = Reading::new(&self.situation, self.called.id);
-        let mut found = said(&reading.judged(&self.situation, 1.0).0, self.called.state.turn, None);
+        let mut found = said(&reading.judged(&self.situation).0, self.called.state.turn, None);
         let had = |pointer: &str| self.called.form.has(&SlotPath::of_pointer(pointer));
         let is_plain = |value: &SlotValue| {
             value.recognizer.is_some() || had(&value.pointer) && value.confidence >= CERTAIN.score()
@@ -297,7 +286,7 @@ impl<'a> Ellipsis<'a> {
         let is_other = request.meant >= EVEN && !request.acts.iter().all(is_same);
         let analysis = self.situation.analysis;
         // "It's the joint account" tells something, whatever function it may resemble.
-        let core = carrier::core(self.called.module.language(), self.situation.utterance(), &[]);
+        let core = carrier::core(self.called.module.language(), self.situation.utterance());
         let is_told = self.situation.utterance().words().first().is_some_and(|first| first.start < core.start);
         let is_tied = !request.tied.is_empty() && !is_told;
         if is_other || is_tied || analysis.reply.leaves_open() || analysis.acts.courtesy.is_some() {
@@ -320,45 +309,6 @@ impl<'a> Ellipsis<'a> {
         said.turn = dialogue.state.turn;
         let confidence = said.values.iter().map(|value| value.confidence).fold(KNOWN.score(), f32::min);
         Some((said, confidence))
-    }
-
-    /// A few words that replace the only text of the call, or the text that they clearly are: "the same for Tulsa". If
-    /// they may be anything, the person is asked before they are used.
-    fn text(&self) -> Option<(FormUpdate, f32)> {
-        if asked::is_no_value(&self.situation) {
-            return None;
-        }
-        let words = self.situation.utterance().words();
-        let content = self.content();
-        let (first, last) = (content.first()?, content.last()?);
-        let span = Span::new(first.start, last.end);
-        let span = ablation::made("follow_up.with_name", span, self.with_name(span));
-        let within: Vec<&Span> = words.iter().filter(|word| span.contains(**word)).collect();
-        let is_one = within.len() <= FEW && !within.iter().any(|word| self.is_cue(**word));
-        if !is_one || !words.iter().any(|word| self.is_cue(*word)) {
-            return None;
-        }
-        let slot = self.called.only_text().or_else(|| self.called.likeliest_text(&self.situation, span))?;
-        let said = FormUpdate { turn: self.called.state.turn, manner: UpdateMode::Correct, ..FormUpdate::default() };
-        let mut read = FormReading { said, confidence: CERTAIN.score(), leaves_words: false };
-        let is_filled = self.called.fill(&self.situation, slot, span, &mut read) && read.said.invalid.is_empty();
-        read.said.is_doubtful = read.said.values.iter().any(|value| value.confidence < CERTAIN.score());
-        is_filled.then_some((read.said, CERTAIN.score()))
-    }
-
-    /// The span with the following words that continue a name: the "Let Me Go" of "Never Let Me Go".
-    fn with_name(&self, span: Span) -> Span {
-        let utterance = self.situation.utterance();
-        let is_capital = |span: Span| utterance.slice(span).starts_with(char::is_uppercase);
-        let mut end = span.end;
-        for word in utterance.words().iter().filter(|word| word.start >= span.end) {
-            let is_joined = utterance.slice(Span::new(end, word.start)).trim().is_empty();
-            if !is_capital(span) || !is_capital(*word) || !is_joined {
-                break;
-            }
-            end = word.end;
-        }
-        Span::new(span.start, end)
     }
 }
 

@@ -5,14 +5,11 @@ use std::cmp::Reverse;
 use crate::{
     ablation,
     call::SlotValue,
-    conversation::{FormUpdate, UpdateMode},
-    decide::{asked, situation::Situation},
-    dialogue::{
-        form_reading::FormReading,
-        open_form::{KNOWN, OpenForm},
-    },
+    conversation::FormUpdate,
+    decide::situation::Situation,
+    dialogue::{form_reading::FormReading, open_form::OpenForm},
     module::{SlotId, SlotKind},
-    recognize::{ARTICLE, Mention, reply},
+    recognize::reply,
     text::{Span, Utterance},
 };
 
@@ -56,67 +53,6 @@ impl OpenForm<'_> {
         read.confidence = alone.confidence;
         read.said.values.extend(alone.said.values);
         true
-    }
-
-    /// "Better half past four, people come by train": the only recognized value replaces the only known value of its
-    /// kind, whatever is said beside it. Whether it is a correction at all is weighed with the other evidence.
-    pub(crate) fn corrects_beside(&self, own: &Situation<'_>, part: Span, read: &mut FormReading) -> bool {
-        let found = |slot: SlotId| {
-            let recognizers = &self.function.slot(slot).recognizers;
-            let takes = |mention: &&Mention| recognizers.contains(&mention.recognizer) && mention.others.is_empty();
-            own.mentions()
-                .iter()
-                .filter(takes)
-                .filter(|mention| part.contains(mention.span))
-                .map(move |one| (slot, one))
-        };
-        let slots: Vec<SlotId> = self.function.slot_ids().filter(|slot| self.known_of_kind(*slot).is_some()).collect();
-        let mut all = slots.into_iter().flat_map(found);
-        let Some((slot, mention)) = all.next().filter(|_| all.next().is_none()) else { return false };
-        if mention.score <= ARTICLE.score()
-            || self.known_of_kind(slot).is_some_and(|known| known.value == mention.value)
-        {
-            return false;
-        }
-        if !ablation::holds("form.corrects_beside", true) {
-            return false;
-        }
-        let slot = self.function.slot(slot);
-        let value = self.value_of(slot, (own.utterance(), mention.span), Some(mention), mention.score * KNOWN.score());
-        read.said.manner = UpdateMode::Correct;
-        read.leaves_words = true;
-        read.confidence = value.confidence;
-        read.said.values.push(value);
-        true
-    }
-
-    /// "Anna Meyer", after another recipient was read out: a few words that were not used otherwise replace the only
-    /// text, the text that they name, or the text that they most probably are. The person is asked to confirm again.
-    pub(crate) fn corrects_text(&self, situation: &Situation<'_>) -> Option<FormUpdate> {
-        let own = Situation { given: Some(self.id), is_meant: true, ..*situation };
-        let utterance = own.utterance();
-        let is_text = !asked::is_no_value(&own)
-            && !utterance.ends_as_question()
-            && !self.has_acts()
-            && own.analysis.acts.courtesy.is_none()
-            && own.negations().is_empty()
-            && utterance.words().len() <= SHORT;
-        let whole = Span::new(0, utterance.len());
-        let takes = |slot: &SlotId| {
-            let slot = self.function.slot(*slot);
-            slot.takes_any_words() && !slot.path.is_repeated() && self.form.has(&slot.path)
-        };
-        let texts: Vec<SlotId> = self.function.slot_ids().filter(takes).collect();
-        let slot = match &texts[..] {
-            _ if !is_text => return None,
-            [only] => *only,
-            _ => self.likeliest_text(&own, whole).filter(|slot| texts.contains(slot))?,
-        };
-        let said = FormUpdate { turn: self.state.turn, manner: UpdateMode::Correct, ..FormUpdate::default() };
-        let mut read = FormReading { said, confidence: 1.0, leaves_words: false };
-        let is_filled = self.fill(&own, slot, whole, &mut read) && read.said.invalid.is_empty();
-        read.said.is_doubtful = self.form.is_doubtful;
-        (is_filled && read.said.values.iter().all(|value| self.has_other(value))).then_some(read.said)
     }
 
     /// What the words of `part` say about a slot with recognizers, if they say nothing else.

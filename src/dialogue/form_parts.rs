@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::{
     ablation,
     call::{SlotValue, Source},
-    conversation::{FormUpdate, Removal, UpdateMode, merge::count_slot},
-    decide::{asked, situation::Situation, vocabulary::words_of},
+    conversation::{Removal, UpdateMode, merge::count_slot},
+    decide::{asked, situation::Situation},
     dialogue::{
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN},
         slot_reference::Named,
@@ -15,13 +15,10 @@ use crate::{
     recognize::{
         Mention,
         acts::{Kind, Pick},
-        reply,
     },
     text::{Span, Utterance, fold},
 };
 
-/// The most words of a name before another value.
-const NAME: usize = 4;
 /// For how many turns "it" may mean a value.
 const RECENT: u32 = 2;
 /// How similar two texts are if one corrects the other ("Austen" for "Austin"), 0 to 1.
@@ -56,45 +53,6 @@ impl OpenForm<'_> {
         list.filter(|list| asked::is_list_of_texts(self.function.slot(*list)))
     }
 
-    /// The slots that follow this one in exemplars, with only such a text in between.
-    fn shown_behind(&self, slot: SlotId, joins: fn(&str) -> bool) -> impl Iterator<Item = SlotId> {
-        let triples = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
-        triples.filter_map(move |pieces| match pieces {
-            [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(other), .. }]
-                if *one == slot && joins(text) =>
-            {
-                Some(*other)
-            }
-            _ => None,
-        })
-    }
-
-    /// The free-text slot that exemplars show right behind this one.
-    fn beside(&self, slot: SlotId) -> Option<SlotId> {
-        self.shown_behind(slot, |text| text.trim().is_empty())
-            .find(|other| self.function.slot(slot).takes_any_words() && self.function.slot(*other).takes_any_words())
-    }
-
-    /// "Jane Austin" to "what is your first name?": two words fill two slots if exemplars show these side by side.
-    pub(crate) fn take_apart(&self, own: &Situation<'_>, values: &mut Vec<SlotValue>) {
-        let [value] = &mut values[..] else { return };
-        let (Some(span), None, Some(slot)) = (value.span, &value.recognizer, self.asked_slot()) else { return };
-        if self.asked.first() != Some(&value.pointer) {
-            return;
-        }
-        let words: Vec<Span> = own.utterance().words().iter().filter(|word| span.contains(**word)).copied().collect();
-        let ([first, second], Some(next)) = (&words[..], self.beside(slot)) else { return };
-        let next = self.function.slot(next).path.pointer();
-        if self.form.at(&next).is_some() {
-            return;
-        }
-        let part = |pointer: String, word: Span| {
-            let text = own.utterance().slice(word).to_owned();
-            SlotValue { pointer, value: text.clone().into(), text: Some(text), span: Some(word), ..value.clone() }
-        };
-        *values = vec![part(value.pointer.clone(), *first), part(next, *second)];
-    }
-
     /// "Jane Austin" where Jane is known: if exemplars show free-text slots side by side, words that begin with the
     /// known value fill the other slots.
     pub(crate) fn completes(&self, own: &Situation<'_>, part: Span) -> Option<Vec<SlotValue>> {
@@ -121,29 +79,6 @@ impl OpenForm<'_> {
             self.value_of(self.function.slot(*slot), (utterance, *word), None, PLAIN.score())
         };
         Some(slots.iter().zip(&words).map(filled).collect())
-    }
-
-    /// Removes texts that are only a value of a kind that their slot does not take: a telephone number is not a family
-    /// name.
-    pub(crate) fn drop_other_kinds(&self, situation: &Situation<'_>, found: &mut FormUpdate) {
-        let is_other = |value: &SlotValue, span: Span| {
-            let path = SlotPath::of_pointer(&value.pointer);
-            let Some(slot) = self.function.slot_at(&path).map(|slot| self.function.slot(slot)) else { return false };
-            if slot.kind != SlotKind::String {
-                return false;
-            }
-            let mentions: Vec<&Mention> =
-                situation.mentions().iter().filter(|mention| is_typed(self.module, mention)).collect();
-            let is_own = |mention: &&&Mention| slot.recognizers.contains(&mention.recognizer);
-            let mut words = situation.utterance().words().iter().filter(|word| span.contains(**word));
-            let says_it = |word: &Span| mentions.iter().any(|mention| mention.span.overlaps(*word));
-            !mentions.iter().filter(|mention| mention.span.overlaps(span)).any(|mention| is_own(&mention))
-                && words.all(says_it)
-        };
-        found.values.retain(|value| match value.span {
-            Some(span) => value.recognizer.is_some() || !is_other(value, span),
-            None => true,
-        });
     }
 
     /// "3 Mill Lane, Bath, BA1 5LR" to "which street?": the parts between commas fill slots that an exemplar has
@@ -223,33 +158,7 @@ impl OpenForm<'_> {
             let slot = self.shown_between(*first, *last)?;
             filled(slot, trimmed(situation.utterance(), Span::new(before.end, after.start.max(before.end))))
         };
-        // "It's Harrogate HG1 1AA" to "in which town?"
-        let led_on = || {
-            let (after, slot) = known.first()?;
-            let asked = self.asked_slot().filter(|asked| self.is_shown_before(*asked, *slot))?;
-            filled(asked, self.words_before(situation, *after)?)
-        };
-        known.windows(2).filter_map(gap).chain(ablation::found("form.words_before", led_on())).collect()
-    }
-
-    /// The last meaningful words before a value, back to a comma.
-    fn words_before(&self, situation: &Situation<'_>, value: Span) -> Option<Span> {
-        let utterance = situation.utterance();
-        let words = utterance.words();
-        let end = words.partition_point(|word| word.end <= value.start);
-        let ends = |at: usize| {
-            let next = words.get(at + 1).filter(|next| next.end <= value.start).map_or(value.start, |next| next.start);
-            !utterance.slice(Span::new(words[at].end, next)).trim().is_empty()
-        };
-        let says_nothing = |at: usize| reply::says_nothing(self.module.language(), &utterance.meant(words[at]));
-        let from = (0..end).rev().find(|at| says_nothing(*at) || *at + 1 < end && ends(*at)).map_or(0, |at| at + 1);
-        let span = Span::new(words.get(from)?.start, words.get(end.checked_sub(1)?)?.end);
-        (from < end && end - from <= NAME).then_some(span)
-    }
-
-    /// True if an exemplar has `slot`, which takes any words, right before `other`.
-    fn is_shown_before(&self, slot: SlotId, other: SlotId) -> bool {
-        self.function.slot(slot).takes_any_words() && self.shown_behind(slot, is_joint).any(|next| next == other)
+        known.windows(2).filter_map(gap).collect()
     }
 
     /// The free-text slot that an exemplar has between two others, with nothing else there.
@@ -271,76 +180,6 @@ impl OpenForm<'_> {
                 })
             })
             .filter(|slot| self.function.slot(*slot).takes_any_words())
-    }
-
-    /// "The train was 69.90", where a train ticket is known: words that belong to the name of only one item show which
-    /// item the values belong to.
-    pub(crate) fn name_item(&self, own: &Situation<'_>, values: &mut Vec<SlotValue>) {
-        let Some(head) = self.head() else { return };
-        let path = &self.function.slot(head).path;
-        let pointer = path.pointer();
-        let Some((list, name)) = pointer.split_once("/-/") else { return };
-        let item_of = |value: &SlotValue| {
-            let at = value.pointer.strip_prefix(list)?.strip_prefix('/')?.split('/').next()?;
-            Some(format!("{list}/{at}"))
-        };
-        let Some(place) =
-            values.iter().find_map(item_of).filter(|_| !values.iter().any(|one| path.holds(&one.pointer)))
-        else {
-            return;
-        };
-        let utterance = own.utterance();
-        let is_free = |word: &&Span| !values.iter().any(|value| value.span.is_some_and(|span| span.overlaps(**word)));
-        let says = |word: &&Span| !reply::says_nothing(self.module.language(), &utterance.meant(**word));
-        let words: Vec<Span> = utterance.words().iter().filter(is_free).filter(says).copied().collect();
-        let named = |known: &&SlotValue| {
-            let name = words_of(known.value.as_str().unwrap_or_default());
-            words.iter().any(|word| name.contains(&fold(utterance.slice(*word))))
-        };
-        let mut known = self.form.of_slot(path).filter(named);
-        if let Some(item) = known.next().filter(|_| known.next().is_none()) {
-            let pointer = format!("{place}/{name}");
-            values.push(SlotValue { pointer, span: None, turn: self.state.turn, ..item.clone() });
-        }
-    }
-
-    /// Recognized values that only one slot of the function takes, and that were not used otherwise.
-    pub(crate) fn unclaimed(&self, situation: &Situation<'_>, found: &[SlotValue]) -> Vec<SlotValue> {
-        let takes = |mention: &Mention| {
-            let mut slots =
-                self.function.slots.iter().filter(|slot| slot.recognizers.first() == Some(&mention.recognizer));
-            slots.next().filter(|slot| slots.next().is_none() && !slot.path.is_repeated())
-        };
-        let is_free = |span: Span, found: &[SlotValue]| {
-            !found.iter().any(|value| value.span.is_some_and(|own| own.overlaps(span)))
-        };
-        let mut all = Vec::new();
-        let is_value = |mention: &&Mention| mention.others.is_empty() && !mention.is_impossible();
-        for mention in situation.mentions().iter().filter(is_value) {
-            let Some(slot) = takes(mention) else { continue };
-            let pointer = slot.path.pointer();
-            // A value for the slot that was asked for needs less certainty.
-            let known = KNOWN.score();
-            if mention.score < if self.asked.contains(&pointer) { known / 2.0 } else { known } {
-                continue;
-            }
-            let is_taken = found.iter().chain(&all).any(|value: &SlotValue| value.pointer == pointer);
-            let is_filled = self.form.at(&pointer).is_some();
-            let denied = situation.negations().iter().any(|negation| negation.scope.overlaps(mention.span));
-            let is_valid = is_distinct(situation, mention);
-            if is_taken
-                || is_filled
-                || denied
-                || !is_valid
-                || !is_free(mention.span, found)
-                || !is_free(mention.span, &all)
-            {
-                continue;
-            }
-            let said = (situation.utterance(), mention.span);
-            all.push(self.value_of(slot, said, Some(mention), mention.score * KNOWN.score()));
-        }
-        all
     }
 
     /// "Make it two" is about the number of things, if no other number was said recently.
@@ -368,7 +207,7 @@ impl OpenForm<'_> {
     }
 
     /// "Sorry, 150-0002": the value is of the kind that was asked for, and the slot is still empty.
-    pub(crate) fn fits_asked(&self, own: &Situation<'_>, part: Span) -> bool {
+    fn fits_asked(&self, own: &Situation<'_>, part: Span) -> bool {
         let Some(asked) = self.asked_slot().map(|slot| self.function.slot(slot)) else { return false };
         let is_filled = self.form.has(&asked.path);
         let mut mentions = own.mentions().iter().filter(|mention| part.contains(mention.span));
@@ -401,21 +240,12 @@ impl OpenForm<'_> {
         if let Some(asked) = self.asked_slot().filter(|_| self.fits_asked(own, part)) {
             return Some(asked);
         }
-        if let Some(named) = ablation::found("form.corrected_named", self.named_before(own, &mentions)) {
-            return Some(named);
-        }
         let known = self.function.slot_ids().filter_map(|slot| Some((turn_of(slot)?, slot)));
         let latest = known.filter(|(_, slot)| finds(*slot)).max();
         if let Some((_, slot)) = ablation::found("form.corrected_latest", latest) {
             return Some(slot);
         }
         let new = fold(own.utterance().slice(part));
-        let is_number = new.trim().parse::<f64>().is_ok();
-        let numbers = self.function.slot_ids().filter(|slot| is_number && self.function.slot(*slot).kind.is_number());
-        let number = numbers.filter_map(|slot| Some((turn_of(slot)?, slot))).max();
-        if let Some((_, slot)) = ablation::found("form.corrected_number", number) {
-            return Some(slot);
-        }
         let alike = |filled: &SlotValue| {
             let old = fold(filled.text.as_deref().or(filled.value.as_str()).unwrap_or_default());
             strsim::normalized_levenshtein(&old, &new)
@@ -430,20 +260,8 @@ impl OpenForm<'_> {
         ablation::found("form.corrected_only_text", self.only_text().filter(|_| self.asked.is_empty()))
     }
 
-    /// "The postcode is 2041": the slot that the words right before a value name, if the value may belong to it.
-    fn named_before(&self, own: &Situation<'_>, mentions: &[&Mention]) -> Option<SlotId> {
-        let finds =
-            |slot: &SlotId, mention: &Mention| self.function.slot(*slot).recognizers.contains(&mention.recognizer);
-        mentions.iter().find_map(|mention| {
-            let rivals: Vec<SlotId> = self.function.slot_ids().filter(|slot| finds(slot, mention)).collect();
-            let mut named =
-                rivals.iter().filter(|slot| asked::is_named_before(own, self.function, **slot, &rivals, mention.span));
-            named.next().filter(|_| named.next().is_none()).copied()
-        })
-    }
-
     /// The only slot whose value any words could replace.
-    pub(crate) fn only_text(&self) -> Option<SlotId> {
+    fn only_text(&self) -> Option<SlotId> {
         let mut texts = self.texts();
         texts.next().filter(|_| texts.next().is_none())
     }

@@ -16,7 +16,6 @@ use crate::{
         reading::Reading,
         situation::Situation,
         vocabulary::words_of,
-        written,
     },
     dialogue::{
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN, WORTH_KEEPING, said},
@@ -79,7 +78,7 @@ impl OpenForm<'_> {
             confidence: 1.0,
             leaves_words: false,
         };
-        if let Some(value) = ablation::found("form.settled", self.settled(own)) {
+        if let Some(value) = self.settled(own) {
             read.confidence = ANSWERED.score();
             read.said.values.push(value);
             return read;
@@ -120,14 +119,7 @@ impl OpenForm<'_> {
             found.values = all;
             read.leaves_words = false;
         }
-        if let Some(chosen) = ablation::found("form.chosen_by_word", self.chosen_by_word(own, &found.values)) {
-            found.values.retain(|value| value.pointer != chosen.pointer);
-            found.values.push(chosen);
-        }
         ablation::pass("form.keep_to_asked", &mut found.values, |values| self.keep_to_asked(own, values));
-        ablation::pass("form.move_to_likelier", &mut found.values, |values| self.move_to_likelier(own, values));
-        ablation::pass("form.take_apart", &mut found.values, |values| self.take_apart(own, values));
-        ablation::pass("form.name_item", &mut found.values, |values| self.name_item(own, values));
         let replaces =
             |value: &SlotValue| self.has_other(value) && (value.recognizer.is_some() || self.is_called(own, value));
         let is_correction = self.may_correct(own) && !found.values.is_empty() && found.values.iter().all(replaces);
@@ -154,36 +146,20 @@ impl OpenForm<'_> {
         let mut situation = Situation { expected, ..*situation };
         let reading = Reading::new(&situation, self.id);
         read.leaves_words = answered::leaves_words(&situation, &reading);
-        let mut found = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
+        let mut found = said(&reading.judged(&situation).0, self.state.turn, Some(self.form));
         // The slot that was asked for may be one of many values in an answer that matches exemplars.
         let is_unspaced = is_unspaced_language(self.module.language());
         if (read.leaves_words || is_unspaced) && !is_correction && ablation::holds("form.read_unasked", true) {
             situation.expected = &nothing;
             let reading = Reading::new(&situation, self.id);
-            let other = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
+            let other = said(&reading.judged(&situation).0, self.state.turn, Some(self.form));
             let has_asked = self.asked.iter().all(|asked| other.values.iter().any(|value| value.pointer == *asked));
             if has_asked && other.values.len() > found.values.len() {
                 read.leaves_words = answered::leaves_words(&situation, &reading);
                 found = other;
             }
         }
-        ablation::pass("form.drop_other_kinds", &mut found, |found| self.drop_other_kinds(&situation, found));
-        ablation::pass("form.drop_replies", &mut found, |found| self.drop_replies(&situation, found));
-        let unclaimed = self.unclaimed(&situation, &found.values);
-        ablation::pass("form.unclaimed", &mut found.values, |values| values.extend(unclaimed));
         found
-    }
-
-    /// "Nah" answers the question; it is not a "no" for a slot that was not asked for.
-    fn drop_replies(&self, situation: &Situation<'_>, found: &mut FormUpdate) {
-        let reply = situation.analysis.reply;
-        if self.asked.is_empty() || !matches!(reply.answer, YesNo::Affirmative | YesNo::Negative) {
-            return;
-        }
-        let is_reply = |span: Span| reply.rest.is_none_or(|rest| span.end <= rest.start);
-        found.values.retain(|value| {
-            !value.value.is_boolean() || self.asked.contains(&value.pointer) || !value.span.is_some_and(is_reply)
-        });
     }
 
     /// "Yup, fire away": in an answer that agrees to what was read out, free text changes a value only after its slot's
@@ -234,9 +210,7 @@ impl OpenForm<'_> {
                 {
                     return true;
                 }
-                if (self.replaces(found) || ablation::holds("form.corrects_named", self.is_named(own, found)))
-                    && !ablation::holds("form.fits_asked", self.fits_asked(own, part))
-                {
+                if self.replaces(found) {
                     return false;
                 }
                 if let Some(slot) = ablation::found("form.corrected", self.corrected(own, part))
@@ -249,7 +223,6 @@ impl OpenForm<'_> {
                 }
                 let is_plain = found.values.iter().all(|value| value.recognizer.is_none());
                 self.asked_slot().filter(|_| is_plain).is_some_and(|slot| self.fill(own, slot, part, read))
-                    || found.values.is_empty() && self.corrects_beside(own, part, read)
             }
             // "And a coke" names one more item, even if no recognizer knows it.
             UpdateMode::Add if found.values.iter().all(is_guess) => {
@@ -257,7 +230,7 @@ impl OpenForm<'_> {
                 list.is_some_and(|list| self.fill(own, list, part, read))
             }
             UpdateMode::Fill if self.asked.is_empty() && found.values.is_empty() => {
-                self.corrects_by_kind(own, part, read) || self.corrects_beside(own, part, read)
+                self.corrects_by_kind(own, part, read)
             }
             UpdateMode::Add | UpdateMode::Fill => false,
         }
@@ -300,7 +273,7 @@ impl OpenForm<'_> {
     }
 
     /// Keeps values that are sure enough. Any words fill the slot that was asked for. For another slot they must be
-    /// sure, or stand between other values.
+    /// sure.
     fn keep_sure(&self, own: &Situation<'_>, found: &mut FormUpdate) {
         let is_answer = !asked::is_no_value(own);
         let is_question = asked::is_polite_question(self.module.language(), own.utterance().text());
@@ -309,11 +282,9 @@ impl OpenForm<'_> {
         found.invalid.retain(|aside| {
             is_correction || self.asked.contains(&aside.pointer) || self.form.at(&aside.pointer).is_none()
         });
-        let known: Vec<Span> = found.values.iter().filter_map(|value| value.span).collect();
         let bar = if is_unspaced_language(self.module.language()) { PLAIN.score() } else { EVEN };
         found.values.retain(|value| {
-            let is_enclosed = || value.span.is_some_and(|span| is_enclosed(span, &known));
-            if is_answer && self.is_asked(value) || ablation::holds("form.enclosed", is_enclosed()) {
+            if is_answer && self.is_asked(value) {
                 return true;
             }
             match value.recognizer {
@@ -364,11 +335,7 @@ impl OpenForm<'_> {
                     }
                 }
                 Kind::Replace { old, new } => {
-                    if let Some(value) = ablation::found("form.replaced_within", self.replaced_within(own, old, new)) {
-                        read.said.manner = UpdateMode::Correct;
-                        read.said.values.push(value);
-                        is_read = true;
-                    } else if let Some(slot) = self.place(own, old).or_else(|| self.asked_slot()) {
+                    if let Some(slot) = self.place(own, old).or_else(|| self.asked_slot()) {
                         is_read |= self.fill(own, slot, new, read);
                     }
                 }
@@ -448,6 +415,19 @@ impl OpenForm<'_> {
         portion.or(self.acts.rest.filter(|_| is_led || self.corrects))
     }
 
+    /// A part, extended by the rest of a recognized value if that rest is an empty word: "the" of "the 20th".
+    fn widened(&self, own: &Situation<'_>, part: Span) -> Span {
+        let utterance = own.utterance();
+        let sticks_out = |mention: &&Mention| {
+            let mut outside =
+                utterance.words().iter().filter(|word| mention.span.contains(**word) && !part.overlaps(**word));
+            mention.span.overlaps(part)
+                && outside.all(|word| reply::says_nothing(self.module.language(), &utterance.meant(*word)))
+        };
+        let all = own.mentions().iter().filter(sticks_out).map(|mention| mention.span);
+        all.fold(part, |part, span| Span::new(part.start.min(span.start), part.end.max(span.end)))
+    }
+
     /// Words that would pick one of several choices, although none are offered: "the 20th" is a day.
     fn unpicked(&self, own: &Situation<'_>) -> Option<Span> {
         if self.acts.rest.is_some() {
@@ -463,15 +443,6 @@ impl OpenForm<'_> {
     fn replaces(&self, found: &FormUpdate) -> bool {
         let is_filled = |value: &SlotValue| self.form.has(&SlotPath::of_pointer(&value.pointer));
         !found.values.is_empty() && found.values.iter().all(|value| value.recognizer.is_some() && is_filled(value))
-    }
-
-    /// "The address is 21 Elm Court": the words name the slots that they give values for.
-    fn is_named(&self, own: &Situation<'_>, found: &FormUpdate) -> bool {
-        let names = |value: &SlotValue| {
-            let slot = self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
-            slot.zip(value.span).is_some_and(|(slot, span)| written::is_named(own, self.function, slot, span))
-        };
-        !found.values.is_empty() && found.values.iter().all(names)
     }
 
     /// An answer fills the slot that was asked for, before it replaces a known value ("31" to "and the other page?").
@@ -614,7 +585,7 @@ impl OpenForm<'_> {
         }
         let mut situation = own.within(&view);
         situation.expected = &expected;
-        let (frame, _) = Reading::new(&situation, self.id).judged(&situation, 1.0);
+        let (frame, _) = Reading::new(&situation, self.id).judged(&situation);
         let mut found = said(&frame, self.state.turn, Some(self.form));
         found.values.retain(|value| SlotPath::of_pointer(&value.pointer) == path);
         found.invalid.retain(|aside| SlotPath::of_pointer(&aside.pointer) == path);
@@ -666,9 +637,4 @@ fn of_year(year: Date, day: Date, from: impl Fn(Date) -> Option<Date>) -> Option
 /// A date without a time.
 fn day_of(value: &Value) -> Option<Date> {
     value.as_str()?.parse().ok().filter(|_| value.as_str().is_some_and(|text| text.len() == DAY))
-}
-
-/// True of words right between two values, as in an address written without spaces.
-fn is_enclosed(span: Span, others: &[Span]) -> bool {
-    others.iter().any(|other| other.end == span.start) && others.iter().any(|other| other.start == span.end)
 }

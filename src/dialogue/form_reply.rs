@@ -4,7 +4,6 @@
 
 use crate::{
     ablation,
-    call::SlotValue,
     conversation::{Act, FormUpdate, merge::CERTAIN},
     decide::{
         bars::bars,
@@ -72,7 +71,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> ReplyReading {
     let settled = open.done_without_value(free);
     let is_told = reading.said.brings_something();
     // An utterance of dialogue acts alone, or a bare no, needs no weighing.
-    if open.is_settled_by_acts() || settled.is_some() && !is_told || open.declines(free.analysis.reply) && !is_told {
+    if open.is_settled_by_acts() || (settled.is_some() || free.analysis.reply.is_bare_no()) && !is_told {
         let effect = if is_told { Effect::Tells } else { Effect::Nothing };
         let silent = settled.or_else(|| (!open.asked.is_empty() && open.passes(free)).then(|| open.leave()));
         let (others, confidence) = (Vec::new(), reading.confidence);
@@ -80,7 +79,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> ReplyReading {
     }
     let mut elsewhere = open.elsewhere(free);
     // Words that fit the form are about the form. Another request needs evidence of its own.
-    if ablation::holds("reply.no_own_evidence", !elsewhere.frames.is_empty() && !elsewhere.has_own_evidence()) {
+    if ablation::holds("reply.no_own_evidence", !elsewhere.frames.is_empty() && !elsewhere.is_unexplained) {
         elsewhere = Elsewhere::default();
     }
     let weighed = open.weigh(free, &reading, &elsewhere);
@@ -91,18 +90,6 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> ReplyReading {
     let is_other = effect == Effect::Tells && is_plain && is_request;
     if ablation::holds("reply.clearly_elsewhere", is_other) {
         (effect, sure) = (Effect::Elsewhere, elsewhere.sure());
-    }
-    let is_answer = |value: &SlotValue| value.recognizer.is_none() && open.is_asked(value);
-    if effect == Effect::Tells && reading.said.values.iter().all(is_answer) && open.sounds_declined(free) {
-        effect = Effect::Declines;
-    }
-    // The person is asked to confirm a change again, so a wrong one costs little.
-    let changes = |value: &SlotValue| value.recognizer.is_some() && open.has_other(value);
-    let is_change = is_told && reading.said.values.iter().all(changes);
-    let is_change = open.asked.is_empty() && is_change && matches!(effect, Effect::Nothing | Effect::Declines);
-    let is_change = is_change && !weighed.asks_about_done;
-    if ablation::holds("reply.change_tells", is_change) {
-        effect = Effect::Tells;
     }
     if !matches!(effect, Effect::Tells | Effect::Elsewhere) {
         reading.said.clear();

@@ -15,9 +15,8 @@
 //! | `open_form` | the form that an utterance is read against |
 //! | `form_reading` | what an utterance says about a form |
 //! | `form_parts` | which slots the parts of an answer fill, if alignment alone does not show it |
-//! | `form_meaning` | what the words of an answer mean in view of what is known |
 //! | `form_correction` | which slot is corrected, if the words do not name it |
-//! | `form_decline` | what an answer without a value does to a form |
+//! | `form_decline` | an answer that leaves out what was asked for |
 //! | `slot_reference` | which slot or value some words refer to |
 //! | `next_step` | the answer to a turn, by the state after its acts |
 //! | `outcome` | the result of a turn, in words |
@@ -30,7 +29,6 @@ pub(crate) mod confirmation_reply;
 pub(crate) mod follow_up;
 pub(crate) mod form_correction;
 pub(crate) mod form_decline;
-pub(crate) mod form_meaning;
 pub(crate) mod form_parts;
 pub(crate) mod form_reading;
 pub(crate) mod form_reply;

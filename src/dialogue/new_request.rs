@@ -9,7 +9,7 @@ use crate::{
         calibration,
         expected::Expected,
         local,
-        outcome::{Decision, Frame, Outcome},
+        outcome::{Decision, Outcome},
         reading::Reading,
         situation::{Requests, Situation},
     },
@@ -19,16 +19,18 @@ use crate::{
         slot_reference::count_of,
     },
     language::facts::is_unspaced_language,
-    module::{FunctionId, Module, SlotPath},
+    module::FunctionId,
     recognize::acts::{ACTS, Kind},
     text::{Span, Utterance, is_blank},
 };
 
 /// How many earlier utterances that were not understood are read again for a form that opens.
 const UNHEARD: usize = 3;
+
 /// `situation` is the utterance, or the part of it that is a request; `open` are the forms that stay open.
 pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, open: &[Form]) -> Interpretation {
-    let (requests, local) = decided(situation);
+    let requests = Requests::find(situation);
+    let local = local::decide(&situation.with(&requests));
     let told = dialogue.told.decision.as_ref();
     let task = (told.is_none() && local.confidence < dialogue.sure_of(&local.frames))
         .then(|| Task::Requests { part: None, requests: requests.clone() });
@@ -48,22 +50,6 @@ pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, op
         Outcome::Call(_) | Outcome::Ask(_) => found.acts = opened(dialogue, situation, decision, open),
     }
     found
-}
-
-/// The utterance's requests, judged by the words alone. Values of one function that are said one after the other may
-/// look like separate requests: they are one request if that loses no value.
-fn decided(situation: &Situation<'_>) -> (Requests, Decision) {
-    let requests = Requests::find(situation);
-    let decision = local::decide(&situation.with(&requests));
-    if ablation::holds("new.one_function", is_one_function(&decision.frames)) {
-        let module = &situation.knowledge.module;
-        let one = Requests::one(situation.analysis);
-        let whole = local::decide(&situation.with(&one));
-        if whole.frames.len() == 1 && values_of(module, &whole.frames) >= values_of(module, &decision.frames) {
-            return (one, whole);
-        }
-    }
-    (requests, decision)
 }
 
 /// The acts that open a form for each request, with what was said about its function before the request was known.
@@ -138,33 +124,11 @@ pub(crate) fn said_before(dialogue: &Dialogue<'_>, text: &str, function: Functio
         earlier: &[],
         ..dialogue.situation.within(&analysis)
     };
-    let (frame, _) = Reading::new(&earlier, function).judged(&earlier, 1.0);
+    let (frame, _) = Reading::new(&earlier, function).judged(&earlier);
     let mut found = said(&frame, dialogue.state.turn, None);
     // The spans would point into an utterance that is no longer there.
     found.values.iter_mut().chain(&mut found.excluded).for_each(|value| value.span = None);
     Some(found)
-}
-
-/// True of several requests for one and the same function.
-fn is_one_function(frames: &[Frame]) -> bool {
-    matches!(frames, [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|frame| frame.function == first.function))
-}
-
-/// The number of different values that were said, by slot, without free text where a recognizer should know the value.
-fn values_of(module: &Module, frames: &[Frame]) -> usize {
-    let mut values: Vec<(SlotPath, &str)> = Vec::new();
-    for frame in frames {
-        let function = module.function(frame.function);
-        for value in frame.slots.iter().filter(|value| value.span.is_some()) {
-            let takes_words =
-                || function.slot_of(&value.pointer).is_some_and(|slot| function.slot(slot).recognizers.is_empty());
-            let said = (value.path(), value.text.as_deref().unwrap_or_default());
-            if (value.recognizer.is_some() || takes_words()) && !values.contains(&said) {
-                values.push(said);
-            }
-        }
-    }
-    values.len()
 }
 
 /// "Three burgers, one of them with bacon": what is said about the one, apart from what is said about all.

@@ -20,7 +20,7 @@ pub(crate) const PLAIN: Certainty = Certainty::Usual;
 /// How sure they must be if the person is asked about them anyway: a form opens with a question, or they correct a
 /// known value. A wrong value stays, so a less sure one is dropped.
 pub(crate) const WORTH_KEEPING: Certainty = Certainty::Possible;
-/// How sure a recognizer must be of a value that was not used otherwise.
+/// How sure a recognizer must be of a value that replaces a known one, or that cannot be free text.
 pub(crate) const KNOWN: Certainty = Certainty::Sure;
 
 /// The form that an utterance is read against.

@@ -37,13 +37,11 @@ impl Named<'_> {
             return None;
         }
         let exact = function.slot_labelled(&said.concat());
-        let has_all = |label: &str| {
-            let label = words_of(label);
-            !label.is_empty() && label.iter().all(|word| said.contains(word))
-        };
-        let is_whole = |label: &str| words_of(label).iter().any(|word| said.contains(word)) && said.len() == 1;
-        let find = |test: &dyn Fn(&str) -> bool| {
-            let mut found = function.slot_ids().filter(|id| test(function.slot(*id).label()));
+        let labelled = || {
+            let mut found = function.slot_ids().filter(|id| {
+                let label = words_of(function.slot(*id).label());
+                !label.is_empty() && label.iter().all(|word| said.contains(word))
+            });
             // If two slots have the name, neither is certain.
             found.next().filter(|_| found.next().is_none())
         };
@@ -55,8 +53,7 @@ impl Named<'_> {
             found.next().filter(|_| found.next().is_none())
         };
         let described = || ablation::found("reference.described", described());
-        let is_one = || ablation::found("reference.one_word", find(&is_whole));
-        exact.or_else(|| find(&has_all)).or_else(is_one).or_else(described)
+        exact.or_else(labelled).or_else(described)
     }
 
     /// The pointers of the form's values that are meant: by their words, by what a recognizer finds in the words, or by

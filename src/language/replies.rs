@@ -143,12 +143,6 @@ impl Replies {
         self.is_alone(word, Role::Joint)
     }
 
-    /// True for a folded word that asks for something else: "instead".
-    #[must_use]
-    pub fn wants_other(&self, word: &str) -> bool {
-        self.is_alone(word, Role::Other)
-    }
-
     /// True if the word alone has this role in an answer.
     fn is_alone(&self, word: &str, role: Role) -> bool {
         self.phrases.beginning_with(word).iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == role)

@@ -43,8 +43,6 @@ pub struct Words {
 pub struct Phrases {
     /// Phrases before a request, including those that lead to it.
     pub before: Vec<Vec<String>>,
-    /// Phrases that lead to a request: "could you".
-    pub requests: Vec<Vec<String>>,
     pub behind: Vec<Vec<String>>,
 }
 
@@ -59,8 +57,7 @@ struct Sides {
 impl From<Sides> for Phrases {
     fn from(Sides { before, requests, behind }: Sides) -> Self {
         let words = |phrases: &[String]| phrases.iter().map(|phrase| phrase_words(phrase, false)).collect();
-        let all = [before, requests.clone()].concat();
-        Self { before: words(&all), requests: words(&requests), behind: words(&behind) }
+        Self { before: words(&[before, requests].concat()), behind: words(&behind) }
     }
 }
 

@@ -49,8 +49,6 @@ pub(crate) struct TemplateMatch {
     pub is_doubtful: bool,
     pub is_contextual: bool,
     pub is_negative: bool,
-    /// All free text is written like names.
-    are_names: bool,
     cost: Cost,
 }
 
@@ -79,11 +77,6 @@ impl TemplateMatch {
         let told = words(self.own_words + self.found + self.marks);
         let free = words(self.free_words) / (told + words(self.free_words)).max(1.0);
         is_told && is_known && is_meant && free <= bars().most_free
-    }
-
-    /// A name, given like an answer although nothing was asked yet: "hello, I'm Jane".
-    pub(crate) const fn introduces(&self) -> bool {
-        self.is_contextual && !self.is_doubtful && !self.is_negative && self.are_names && self.free_words > 0
     }
 
     /// `Less` if the evidence for this one is better.
@@ -458,7 +451,6 @@ impl<'a> Compared<'a> {
             is_doubtful: cost.is_doubtful,
             is_contextual: template.is_contextual,
             is_negative: template.is_negative,
-            are_names: true,
             cost,
         };
         let spans = self.utterance.words();
@@ -493,7 +485,6 @@ impl<'a> Compared<'a> {
                     said.found += usize::from(step.anchor.is_some());
                     if step.anchor.is_none() {
                         said.free_words += to - step.from;
-                        said.are_names &= self.words[step.from..to].iter().all(|word| word.is_name);
                     }
                     said.fillings.push(filling);
                 }
