@@ -25,7 +25,7 @@ mod written;
 pub use coerce::Coercion;
 pub use complete::{Completed, assembled};
 pub use ground::Evidence;
-pub use ruled_out::{RuledOut, flag_within};
+pub use ruled_out::{RuledOut, flag_said, flag_within};
 pub use validate::{Checked, CompileError, Validator};
 pub use words::kin;
 

@@ -26,15 +26,8 @@ pub fn flag_within(
     negated: &[&RuledOut],
     languages: [&Language; 2],
 ) -> Option<Span> {
-    let mut name: Vec<String> = name_words(label).iter().map(|word| fold(word)).collect();
-    let is_empty = |word: &String| {
-        languages.iter().any(|language| language.words.names.flags.iter().any(|empty| kin(word, empty)))
-    };
-    if !name.iter().all(is_empty) {
-        name.retain(|word| !is_empty(word));
-    }
-    let words: Vec<(Span, String)> =
-        utterance.words().iter().map(|word| (*word, fold(utterance.slice(*word)))).collect();
+    let name = telling_words(label, languages);
+    let words = folded(utterance);
     let is_said = |counts: &dyn Fn(Span) -> bool| {
         name.iter().all(|part| words.iter().any(|(span, word)| counts(*span) && kin(word, part)))
     };
@@ -42,4 +35,41 @@ pub fn flag_within(
         return None;
     }
     negated.iter().map(|one| one.scope).find(|scope| is_said(&|span| scope.contains(span)))
+}
+
+/// The place of a flag's name, if all its words are said outside of `others`, and it has a word that the function's own
+/// name does not have: "including human impact" for a slot `include_human_impact`.
+#[must_use]
+pub fn flag_said(
+    utterance: &Utterance,
+    (label, function): (&str, &str),
+    others: &[Span],
+    languages: [&Language; 2],
+) -> Option<Span> {
+    let name = telling_words(label, languages);
+    let own = name_words(function);
+    if name.iter().all(|part| own.iter().any(|word| kin(&fold(word), part))) {
+        return None;
+    }
+    let free = folded(utterance).into_iter().filter(|(span, _)| !others.iter().any(|other| other.overlaps(*span)));
+    let free: Vec<(Span, String)> = free.collect();
+    let said = name.iter().map(|part| free.iter().find(|(_, word)| kin(word, part)).map(|(span, _)| *span));
+    let said: Vec<Span> = said.collect::<Option<_>>()?;
+    Some(Span::new(said.iter().map(|span| span.start).min()?, said.iter().map(|span| span.end).max()?))
+}
+
+/// The words of a flag's name that say which flag it is: without "include", "is", unless it has no others.
+fn telling_words(label: &str, languages: [&Language; 2]) -> Vec<String> {
+    let mut name: Vec<String> = name_words(label).iter().map(|word| fold(word)).collect();
+    let is_empty = |word: &String| {
+        languages.iter().any(|language| language.words.names.flags.iter().any(|empty| kin(word, empty)))
+    };
+    if !name.iter().all(is_empty) {
+        name.retain(|word| !is_empty(word));
+    }
+    name
+}
+
+fn folded(utterance: &Utterance) -> Vec<(Span, String)> {
+    utterance.words().iter().map(|word| (*word, fold(utterance.slice(*word)))).collect()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     ablation,
-    call::{Call, Evidence, Proposal, RuledOut, SlotValue, Source, Verdict, ViolationKind, flag_within},
+    call::{Call, Evidence, Proposal, RuledOut, SlotValue, Source, Verdict, ViolationKind, flag_said, flag_within},
     decide::{
         arguments, asked,
         bars::bars,
@@ -207,6 +207,7 @@ impl<'a> Reading<'a> {
         };
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
         add_denied_flags(situation, definition, &ruled_out, &mut values);
+        add_said_flags(situation, definition, &mut values);
         let free = said.map(|said| said.free());
         let told =
             is_taught.then(|| weighing.of_values(values.iter().map(|one| (one.slot, one.span, one.mention.is_some()))));
@@ -734,6 +735,30 @@ fn add_denied_flags<'a>(
             evidence: None,
             far_from: None,
             confidence: candidates::share_right(Rule::Denied),
+        });
+    }
+}
+
+/// A flag whose own name is said is true: "including human impact" for a slot `include_human_impact`.
+fn add_said_flags<'a>(situation: &Situation<'a>, function: &Function, values: &mut Vec<Filled<'a>>) {
+    let languages = Language::and_english(situation.knowledge.module.language());
+    for id in function.slot_ids().filter(|id| function.slot(*id).kind == SlotKind::Boolean) {
+        if values.iter().any(|filled| filled.slot == id) {
+            continue;
+        }
+        let others: Vec<Span> = values.iter().map(|filled| filled.span).collect();
+        let names = (function.slot(id).label(), function.name.as_str());
+        let span = flag_said(situation.utterance(), names, &others, languages);
+        let Some(span) = ablation::found("reading.said_flag", span) else { continue };
+        values.push(Filled {
+            slot: id,
+            span,
+            value: Value::Bool(true),
+            mention: None,
+            rule: Some(Rule::Named),
+            evidence: None,
+            far_from: None,
+            confidence: candidates::share_right(Rule::Named),
         });
     }
 }
