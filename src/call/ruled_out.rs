@@ -27,7 +27,7 @@ pub fn flag_within(
     languages: [&Language; 2],
 ) -> Option<Span> {
     let name = telling_words(label, languages);
-    let words = folded(utterance);
+    let words: Vec<(Span, &str)> = words(utterance).collect();
     let is_said = |counts: &dyn Fn(Span) -> bool| {
         name.iter().all(|part| words.iter().any(|(span, word)| counts(*span) && kin(word, part)))
     };
@@ -37,13 +37,13 @@ pub fn flag_within(
     negated.iter().map(|one| one.scope).find(|scope| is_said(&|span| scope.contains(span)))
 }
 
-/// The place of a flag's name, if all its words are said outside of `others`, and it has a word that the function's own
+/// The place of a flag's name, if all its words are said outside of `taken`, and it has a word that the function's own
 /// name does not have: "including human impact" for a slot `include_human_impact`.
 #[must_use]
 pub fn flag_said(
     utterance: &Utterance,
     (label, function): (&str, &str),
-    others: &[Span],
+    taken: &[Span],
     languages: [&Language; 2],
 ) -> Option<Span> {
     let name = telling_words(label, languages);
@@ -51,8 +51,8 @@ pub fn flag_said(
     if name.iter().all(|part| own.iter().any(|word| kin(&fold(word), part))) {
         return None;
     }
-    let free = folded(utterance).into_iter().filter(|(span, _)| !others.iter().any(|other| other.overlaps(*span)));
-    let free: Vec<(Span, String)> = free.collect();
+    let free = words(utterance).filter(|(span, _)| !taken.iter().any(|other| other.overlaps(*span)));
+    let free: Vec<(Span, &str)> = free.collect();
     let said = name.iter().map(|part| free.iter().find(|(_, word)| kin(word, part)).map(|(span, _)| *span));
     let said: Vec<Span> = said.collect::<Option<_>>()?;
     Some(Span::new(said.iter().map(|span| span.start).min()?, said.iter().map(|span| span.end).max()?))
@@ -70,6 +70,25 @@ fn telling_words(label: &str, languages: [&Language; 2]) -> Vec<String> {
     name
 }
 
-fn folded(utterance: &Utterance) -> Vec<(Span, String)> {
-    utterance.words().iter().map(|word| (*word, fold(utterance.slice(*word)))).collect()
+fn words(utterance: &Utterance) -> impl Iterator<Item = (Span, &str)> {
+    utterance.words().iter().copied().zip(utterance.folded_words())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::call::ruled_out::*;
+
+    #[test]
+    fn a_flag_is_said_by_all_telling_words_of_its_name() {
+        for (text, label, function, taken, is_said) in [
+            ("the growth including human impact", "include_human_impact", "forecast", None, true),
+            ("the growth with impact", "include_human_impact", "forecast", None, false),
+            ("the growth without human impact", "include_human_impact", "forecast", Some(Span::new(19, 31)), false),
+            ("open an account", "open", "open_account", None, false),
+        ] {
+            let languages = Language::and_english("en");
+            let found = flag_said(&Utterance::new(text), (label, function), taken.as_slice(), languages);
+            assert_eq!(found.is_some(), is_said, "{text}");
+        }
+    }
 }

@@ -206,8 +206,7 @@ impl<'a> Reading<'a> {
                 && ablation::holds("reading.excluded", true)
         };
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
-        add_denied_flags(situation, definition, &ruled_out, &mut values);
-        add_said_flags(situation, definition, &mut values);
+        add_flags(situation, definition, &ruled_out, &mut values);
         let free = said.map(|said| said.free());
         let told =
             is_taught.then(|| weighing.of_values(values.iter().map(|one| (one.slot, one.span, one.mention.is_some()))));
@@ -711,54 +710,35 @@ impl<'a> Filled<'a> {
     }
 }
 
-/// A flag whose own name is ruled out is false: "no sauce" for a slot `sauce`.
-fn add_denied_flags<'a>(
-    situation: &Situation<'a>,
-    function: &Function,
-    ruled_out: &[RuledOut],
-    values: &mut Vec<Filled<'a>>,
-) {
-    let languages = Language::and_english(situation.knowledge.module.language());
-    let is_flag = |id: &SlotId| function.slot(*id).kind == SlotKind::Boolean && !ruled_out.is_empty();
-    for id in function.slot_ids().filter(is_flag) {
-        let negated: Vec<&RuledOut> = ruled_out.iter().filter(|one| !one.said_for.contains(&id)).collect();
-        let label = function.slot(id).label();
-        let span = flag_within(situation.utterance(), label, &negated, languages);
-        let Some(span) = ablation::found("reading.denied_flag", span) else { continue };
-        values.retain(|filled| filled.slot != id);
-        values.push(Filled {
-            slot: id,
-            span,
-            value: Value::Bool(false),
-            mention: None,
-            rule: Some(Rule::Denied),
-            evidence: None,
-            far_from: None,
-            confidence: candidates::share_right(Rule::Denied),
-        });
-    }
-}
-
-/// A flag whose own name is said is true: "including human impact" for a slot `include_human_impact`.
-fn add_said_flags<'a>(situation: &Situation<'a>, function: &Function, values: &mut Vec<Filled<'a>>) {
-    let languages = Language::and_english(situation.knowledge.module.language());
+/// Flags by their own names: "no sauce" makes `sauce` false, "including human impact" makes `include_human_impact` true.
+/// What is negated is never taken for said, whether it rules something out or belongs to a template.
+fn add_flags<'a>(situation: &Situation<'a>, function: &Function, ruled_out: &[RuledOut], values: &mut Vec<Filled<'a>>) {
+    let (utterance, languages) = (situation.utterance(), Language::and_english(situation.knowledge.module.language()));
     for id in function.slot_ids().filter(|id| function.slot(*id).kind == SlotKind::Boolean) {
-        if values.iter().any(|filled| filled.slot == id) {
+        let label = function.slot(id).label();
+        let negated: Vec<&RuledOut> = ruled_out.iter().filter(|one| !one.said_for.contains(&id)).collect();
+        let denied = if negated.is_empty() { None } else { flag_within(utterance, label, &negated, languages) };
+        let (span, value, rule) = if let Some(span) = ablation::found("reading.denied_flag", denied) {
+            values.retain(|filled| filled.slot != id);
+            (span, false, Rule::Denied)
+        } else if values.iter().any(|filled| filled.slot == id) {
             continue;
-        }
-        let others: Vec<Span> = values.iter().map(|filled| filled.span).collect();
-        let names = (function.slot(id).label(), function.name.as_str());
-        let span = flag_said(situation.utterance(), names, &others, languages);
-        let Some(span) = ablation::found("reading.said_flag", span) else { continue };
+        } else {
+            let filled = values.iter().map(|filled| filled.span);
+            let taken: Vec<Span> = filled.chain(situation.negations().iter().map(|one| one.scope)).collect();
+            let said = flag_said(utterance, (label, &function.name), &taken, languages);
+            let Some(span) = ablation::found("reading.said_flag", said) else { continue };
+            (span, true, Rule::Named)
+        };
         values.push(Filled {
             slot: id,
             span,
-            value: Value::Bool(true),
+            value: Value::Bool(value),
             mention: None,
-            rule: Some(Rule::Named),
+            rule: Some(rule),
             evidence: None,
             far_from: None,
-            confidence: candidates::share_right(Rule::Named),
+            confidence: candidates::share_right(rule),
         });
     }
 }
