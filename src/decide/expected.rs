@@ -1,7 +1,8 @@
 //! What the utterance may answer: what was just asked for, and what the caller's own recognizers found in it.
 //!
-//! An expectation has two effects. An exemplar with a context counts only where its context is expected. And an
-//! expected function is preferred if the words alone hardly distinguish it from another.
+//! An expectation has three effects. An exemplar with a context counts only where its context is expected. An expected
+//! function is preferred if the words alone hardly distinguish it from another. And a short utterance with only a value
+//! of an expected slot ("two", "the margherita please") is an answer, whatever else its words resemble.
 
 use crate::{
     decide::bars::bars,

@@ -16,7 +16,7 @@
 //! | `form_reading` | what an utterance says about a form |
 //! | `form_parts` | which slots the parts of an answer fill, if alignment alone does not show it |
 //! | `form_correction` | which slot is corrected, if the words do not name it |
-//! | `form_decline` | an answer that leaves out what was asked for |
+//! | `form_decline` | what an answer without a value does to a form |
 //! | `slot_reference` | which slot or value some words refer to |
 //! | `next_step` | the answer to a turn, by the state after its acts |
 //! | `outcome` | the result of a turn, in words |
