@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::{
     ablation,
     call::SlotValue,
-    conversation::FormUpdate,
+    conversation::{FormUpdate, UpdateMode},
     decide::situation::Situation,
     dialogue::{form_reading::FormReading, open_form::OpenForm},
     module::{SlotId, SlotKind},
@@ -15,6 +15,8 @@ use crate::{
 
 /// The most words of a correction that does not name its slot.
 const SHORT: usize = 8;
+/// The most recognized values of a reply among which a known one and its replacement are looked for.
+const MOST_NAMED: usize = 4;
 
 impl OpenForm<'_> {
     /// The only known value of the slot, if recognizers read the slot.
@@ -52,6 +54,48 @@ impl OpenForm<'_> {
         let Some((_, alone)) = ablation::found("form.corrects_by_kind", alone) else { return false };
         read.confidence = alone.confidence;
         read.said.values.extend(alone.said.values);
+        true
+    }
+
+    /// "80 is a lot, 50 will do", "could it be 4 instead of 3?": the reply names the known value of a slot, and one
+    /// other value that the slot could have. The other one replaces it. True if there is one.
+    pub(crate) fn replaces_named(&self, own: &Situation<'_>, read: &mut FormReading) -> bool {
+        let mut spans: Vec<Span> = own.mentions().iter().map(|mention| mention.span).collect();
+        spans.sort_unstable_by_key(|span| (span.start, Reverse(span.end)));
+        let mut end = 0;
+        spans.retain(|span| {
+            let is_apart = span.start >= end;
+            end = end.max(span.end);
+            is_apart
+        });
+        if !(2..=MOST_NAMED).contains(&spans.len()) {
+            return false;
+        }
+        let is_ruled_out = |span: Span| own.negations().iter().any(|negation| negation.scope.overlaps(span));
+        let mut replacements = self.function.slot_ids().filter_map(|slot| {
+            let known = &self.known_of_kind(slot)?.value;
+            let is_known = |one: &FormReading| {
+                one.said.values.iter().any(|value| value.value == *known)
+                    || one.said.invalid.iter().any(|aside| aside.readings.contains(known))
+            };
+            let (mut named, mut others) = (0, Vec::new());
+            for span in &spans {
+                let mut alone =
+                    FormReading { said: FormUpdate::default(), confidence: read.confidence, leaves_words: false };
+                match self.fill(own, slot, *span, &mut alone) {
+                    true if is_known(&alone) => named += 1,
+                    true if !is_ruled_out(*span) => others.push(alone),
+                    _ => {}
+                }
+            }
+            if named == 1 && others.len() == 1 { others.pop() } else { None }
+        });
+        let found = replacements.next().filter(|_| replacements.next().is_none());
+        let Some(found) = ablation::found("form.replaces_named", found) else { return false };
+        read.confidence = found.confidence;
+        read.said.manner = UpdateMode::Correct;
+        read.said.values.extend(found.said.values);
+        read.said.invalid.extend(found.said.invalid);
         true
     }
 

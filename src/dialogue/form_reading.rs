@@ -101,7 +101,8 @@ impl OpenForm<'_> {
         if ablation::holds("form.adds_to_known", self.adds_to_known(&found)) {
             read.said.manner = UpdateMode::Fill;
         }
-        if self.corrects_one(own, part, &found, &mut read) {
+        let changes_nothing = self.asked.is_empty() && !found.values.iter().any(|value| self.has_other(value));
+        if changes_nothing && self.replaces_named(own, &mut read) || self.corrects_one(own, part, &found, &mut read) {
             return read;
         }
         let values = found.values.len();
