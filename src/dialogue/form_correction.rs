@@ -57,7 +57,7 @@ impl OpenForm<'_> {
         true
     }
 
-    /// "80 is a lot, 50 will do", "could it be 4 instead of 3?": the reply names the known value of a slot, and one
+    /// "80 is a lot, 50 will do", "rather 70 than 50": the reply names the known value of a slot, and one
     /// other value that the slot could have. The other one replaces it. True if there is one.
     pub(crate) fn replaces_named(&self, own: &Situation<'_>, read: &mut FormReading) -> bool {
         let mut spans: Vec<Span> = own.mentions().iter().map(|mention| mention.span).collect();
