@@ -17,6 +17,7 @@ use std::{
 
 use arc_swap::ArcSwap;
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinError;
 
 use crate::{
     decide::{
@@ -145,9 +146,12 @@ pub enum PrepareError {
     Index { name: ModuleName, source: BuildError },
     #[error("module `{name}` could not be compiled: {reason}")]
     Compile { name: ModuleName, reason: String },
-    /// A panic, or the runtime is shutting down.
+    /// It panicked.
     #[error("the build of module `{0}` was interrupted")]
     Interrupted(ModuleName),
+    /// The process ends, or the result is no longer wanted.
+    #[error("the build of module `{0}` was stopped")]
+    Stopped(ModuleName),
     /// Compiling the functions of a request took longer than allowed.
     #[error("compiling the functions of a request took longer than {limit_ms} ms (modules.ad_hoc_ms)")]
     Slow { limit_ms: u64 },
@@ -163,7 +167,11 @@ impl PrepareError {
         match self {
             Self::Unknown(_) | Self::Refused { .. } | Self::Compile { .. } | Self::Slow { .. } => false,
             Self::Load { source, .. } => matches!(source, LoadError::Io { .. }),
-            Self::Embed { .. } | Self::Index { .. } | Self::Interrupted(_) | Self::Unavailable { .. } => true,
+            Self::Embed { .. }
+            | Self::Index { .. }
+            | Self::Interrupted(_)
+            | Self::Stopped(_)
+            | Self::Unavailable { .. } => true,
         }
     }
 }
@@ -276,7 +284,7 @@ impl Snapshots {
         let (owned, limits) = (name.clone(), self.shared.options.limits.clone());
         let compiled = tokio::task::spawn_blocking(move || compile(load(&directory, &owned, &limits)?, &|| true))
             .await
-            .map_err(|_| interrupted(name))?;
+            .map_err(|error| unfinished(name, &error))?;
         let store = self.shared.options.index.join(format!("{name}.vectors"));
         let previous = self.get(name);
         let before = Before { slots: previous.as_deref(), learned: previous.clone() };
@@ -323,7 +331,7 @@ impl Snapshots {
         let beside = VectorCopy::of(&self.shared.options.index, &name);
         let before = self.get(&name);
         let built = self.index(
-            parts.map_err(|_| interrupted(&name))??,
+            parts.map_err(|error| unfinished(&name, &error))??,
             Some(&beside.store),
             Before { slots: before.as_deref(), learned: before.clone() },
             &unwatched,
@@ -419,7 +427,7 @@ impl Snapshots {
                 calibration: Calibrated::after(calibration),
             }
         });
-        let knowledge = learned.await.map_err(|_| interrupted(&owned))?;
+        let knowledge = learned.await.map_err(|error| unfinished(&owned, &error))?;
         let shown = knowledge.module.functions.iter().map(|_| Shown::default()).collect();
         Ok((Snapshot { knowledge, shown }, indexed))
     }
@@ -491,6 +499,8 @@ impl Snapshots {
                 self.forget(&name);
                 Err(PrepareError::Unknown(name))
             }
+            // No fault of the module.
+            Err(error @ PrepareError::Stopped(_)) => Err(error),
             Err(error) => {
                 tracing::warn!(module = %name, %error, "a module does not load");
                 self.shared.failures.remember(name, stamp, &error);
@@ -555,7 +565,7 @@ impl Snapshots {
         match build.await {
             Ok(Ok(())) => self.get(name).ok_or_else(|| self.failure(name)),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(interrupted(name)),
+            Err(error) => Err(unfinished(name, &error)),
         }
     }
 
@@ -662,12 +672,18 @@ impl Drop for VectorCopy {
 fn not_indexed(name: &ModuleName, error: BuildError) -> PrepareError {
     match error {
         BuildError::Embed(source) => PrepareError::Embed { name: name.clone(), source },
+        BuildError::Stopped => stopped(name),
         source => PrepareError::Index { name: name.clone(), source },
     }
 }
 
-fn interrupted(name: &ModuleName) -> PrepareError {
-    PrepareError::Interrupted(name.clone())
+/// Why a task of a build has no result. Only a runtime that shuts down cancels one.
+fn unfinished(name: &ModuleName, error: &JoinError) -> PrepareError {
+    if error.is_cancelled() { stopped(name) } else { PrepareError::Interrupted(name.clone()) }
+}
+
+fn stopped(name: &ModuleName) -> PrepareError {
+    PrepareError::Stopped(name.clone())
 }
 
 /// None of these locks is held across anything that can panic, so a poisoned one still guards whole values.

@@ -302,6 +302,7 @@ fn prepare_failed(error: PrepareError, snapshots: &Snapshots, config: &Config) -
         | PrepareError::Index { .. }
         | PrepareError::Compile { .. }
         | PrepareError::Interrupted(_)
+        | PrepareError::Stopped(_)
         | PrepareError::Slow { .. }
         | PrepareError::Unavailable { .. }) => CliError::Prepare(other),
     }

@@ -397,6 +397,7 @@ impl ApiError {
             | PrepareError::Embed { .. }
             | PrepareError::Index { .. }
             | PrepareError::Interrupted(_)
+            | PrepareError::Stopped(_)
             | PrepareError::Unavailable { .. } => Self::logged(Failure::ModuleUnavailable, error),
             PrepareError::Slow { .. } => Self::logged(Failure::Deadline, error),
         }

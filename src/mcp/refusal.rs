@@ -61,6 +61,7 @@ impl Refusal {
             | PrepareError::Embed { .. }
             | PrepareError::Index { .. }
             | PrepareError::Interrupted(_)
+            | PrepareError::Stopped(_)
             | PrepareError::Slow { .. }
             | PrepareError::Unavailable { .. } => {
                 Self::failure("the module cannot be built at the moment; try again shortly", error)

@@ -302,5 +302,5 @@ pub(super) async fn embed_patiently(
 }
 
 pub(super) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, BuildError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| BuildError::Interrupted(error.to_string()))
+    Ok(tokio::task::spawn_blocking(work).await?)
 }

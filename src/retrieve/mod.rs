@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinError;
 
 use crate::{
     embed::EmbedError,
@@ -184,6 +185,15 @@ pub enum BuildError {
     Lexical(#[from] LexicalError),
     #[error("indexing was interrupted: {0}")]
     Interrupted(String),
+    /// The process ends.
+    #[error("indexing was stopped")]
+    Stopped,
+}
+
+impl From<JoinError> for BuildError {
+    fn from(error: JoinError) -> Self {
+        if error.is_cancelled() { Self::Stopped } else { Self::Interrupted(error.to_string()) }
+    }
 }
 
 /// All searchable items of a module, in memory. Immutable.

@@ -138,14 +138,14 @@ impl Snapshots {
             let (place, clock) = (place, Instant::now());
             let wanted = || watched.strong_count() > 0;
             if !wanted() {
-                return Err(super::interrupted(&owned));
+                return Err(super::stopped(&owned));
             }
             let known = known.as_deref().map(|known| &known.module);
             let compiled = module::ad_hoc(owned.clone(), &functions, known, language.as_deref(), &limits)
                 .map_err(|diagnostics| PrepareError::Refused { name: owned.clone(), diagnostics })
                 .and_then(|module| {
                     if !wanted() {
-                        return Err(super::interrupted(&owned));
+                        return Err(super::stopped(&owned));
                     }
                     let weight = weight(&module, json_bytes, &limits);
                     Ok((compile(module, &wanted)?, weight))
@@ -154,7 +154,7 @@ impl Snapshots {
             place.end(u64::try_from(clock.elapsed().as_micros()).unwrap_or(u64::MAX));
             compiled
         });
-        let (parts, weight) = compiled.await.map_err(|_| super::interrupted(name))??;
+        let (parts, weight) = compiled.await.map_err(|error| super::unfinished(name, &error))??;
         drop(waiting);
         let known_before = Before { slots: before.as_deref(), learned: self.get(name) };
         let (snapshot, indexed) = self.index(parts, None, known_before, &unwatched).await?;

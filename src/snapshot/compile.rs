@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{PrepareError, Snapshot, interrupted};
+use super::{PrepareError, Snapshot, stopped};
 use crate::{
     call::Validator,
     decide::{
@@ -119,7 +119,7 @@ pub(super) fn compile(module: Module, wanted: &dyn Fn() -> bool) -> Result<Parts
     let uncompilable = |reason: String| PrepareError::Compile { name: module.name.clone(), reason };
 
     let recognizers = Recognizers::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
-    let still = || if wanted() { Ok(()) } else { Err(interrupted(&module.name)) };
+    let still = || if wanted() { Ok(()) } else { Err(stopped(&module.name)) };
     still()?;
     let validator = Validator::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
     still()?;

@@ -110,9 +110,7 @@ impl Snapshots {
             labels.corrections = corrections.into();
             learned.push((index, labels));
         }
-        tokio::task::spawn_blocking(move || kept.save())
-            .await
-            .map_err(|error| BuildError::Interrupted(error.to_string()))?;
+        tokio::task::spawn_blocking(move || kept.save()).await?;
         Ok(learned)
     }
 
@@ -130,7 +128,7 @@ impl Snapshots {
             let states = sentences.iter().zip(&read).filter_map(|(one, read)| Some((one, read.words.as_ref()?)));
             adapt::adapt(&reader, &labels, states)
         });
-        Ok(fitted.await.map_err(|error| BuildError::Interrupted(error.to_string()))??)
+        Ok(fitted.await??)
     }
 }
 
