@@ -11,6 +11,8 @@ import acts
 import base_encoder
 import numpy as np
 import torch
+from onnx import load as onnx_load
+from onnx.numpy_helper import to_array
 from reader import ROOT, SPAN_WORDS, WIDTH, WORD
 from safetensors.torch import load_file
 from torch import nn
@@ -100,11 +102,36 @@ class Network(nn.Module):
         return {name: value for name, value in self.state_dict().items() if not name.startswith(AS_PUBLISHED)}
 
     def read(self, path):
-        """Loads the weights of a training from a file."""
-        found = {name: value.float() for name, value in load_file(str(path)).items()}
+        """Loads the weights of a training from a file, or those of the service from a folder like models/."""
+        path = Path(path)
+        served = path.is_dir()
+        found = served_weights(path) if served else {name: value.float() for name, value in load_file(str(path)).items()}
         missing = self.load_state_dict(found, strict=False)
-        assert not missing.unexpected_keys and all(name.startswith(AS_PUBLISHED) for name in missing.missing_keys)
+        unserved = ("forms.joint.", "forms.late.acts.", "forms.late.effects.") if served else ()
+        assert not missing.unexpected_keys and all(name.startswith(AS_PUBLISHED + unserved) for name in missing.missing_keys)
         return self.eval()
+
+
+def served_weights(folder):
+    """{name: tensor} of encoder and late head from the graphs that the service runs, whose weights have 8 bits."""
+    found = {}
+    for path, prefix in (("uptake-encoder/model.onnx", "encoder."), ("reader/head.onnx", "forms.late.head.")):
+        held = {one.name: to_array(one) for one in onnx_load(str(folder / path)).graph.initializer if one.name != "words"}
+        for name, value in held.items():
+            if name.endswith(".bias") and f"{name[:-5]}.scale" in held:
+                name, bias = name[:-5], value
+                codes = held[name].astype(np.float32) - 128
+                weight = (codes * held[f"{name}.scale"].reshape(*codes.shape[:2], 1)).reshape(len(bias), -1)
+                parts = [f"{name}.{part}" for part in ("query", "key", "value")] if name.endswith(".self") else [name]
+                for part, rows, biases in zip(parts, np.split(weight, len(parts)), np.split(bias, len(parts))):
+                    found[f"{prefix}{part}.weight"], found[f"{prefix}{part}.bias"] = rows, biases
+            elif ".LayerNorm." in name or name in ("norm.weight", "norm.bias", "kind", "width"):
+                found[prefix + name] = value
+            elif name in ("slot.bias", "bias.bias"):  # kept in 32 bits
+                found[f"{prefix}{name[:-5]}.weight"], found[prefix + name] = held[name[:-5]].T, value
+            elif name == "kinds":
+                found[prefix + "embeddings.token_type_embeddings.weight"] = value
+    return {name: torch.from_numpy(np.array(value, np.float32)) for name, value in found.items()}
 
 
 def load_encoder(base, dropout=0.0):

@@ -175,7 +175,8 @@ def share_done(options, step, seconds):
 def train(network, asked, options, device):
     labels, memory = Labels(network, asked, options.label_age, options.blur, device), Memory(asked, device)
     network.encoder.embeddings.requires_grad_(False)
-    network.encoder.embeddings.token_type_embeddings.requires_grad_(True)
+    network.encoder.embeddings.token_type_embeddings.requires_grad_(not options.fixed_layers)
+    network.encoder.encoder.layer[: options.fixed_layers].requires_grad_(False)
     tuned = [value for value in network.encoder.parameters() if value.requires_grad]
     rates = [options.encoder_rate, options.head_rate]
     optimizer = torch.optim.AdamW(
@@ -251,7 +252,8 @@ def options_of():
     parser.add_argument("--data", type=Path, default=reader.ROOT / "models" / "reader" / "data")
     parser.add_argument("--sgd", type=Path, help="also train on Schema-Guided Dialogue: a folder with schemas.json and turns.jsonl")
     parser.add_argument("--sgd-share", type=float, default=0.2, help="of its turns")
-    parser.add_argument("--start", type=Path, help="weights.safetensors to begin with")
+    parser.add_argument("--start", type=Path, help="weights to begin with: weights.safetensors of a training, or models/")
+    parser.add_argument("--fixed-layers", type=int, default=0, help="this many layers of the encoder, from the first, stay as they are")
     parser.add_argument("--steps", type=int, default=16_000)
     parser.add_argument("--minutes", type=float, help="end after this time, all runs together")
     parser.add_argument("--batch", type=int, default=32)
