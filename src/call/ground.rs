@@ -30,6 +30,10 @@ use crate::{
     text::{Span, Utterance, fold, fuel},
 };
 
+/// Least digits of a code whose groups do not matter, and the characters among which one may be miswritten.
+const CODE: usize = 8;
+const LONGEST_CODE: usize = 64;
+
 /// What was said.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
@@ -171,8 +175,13 @@ impl<'a> Walk<'a> {
         let grounded = match standing {
             Standing::Grounded(grounded) => grounded,
             Standing::Nowhere => {
-                self.violate(ViolationKind::Ungrounded, value, "a value that was said; leave it out if it was not");
-                return None;
+                let said = slot.and_then(|(_, slot)| self.code_said(value, slot, &negated));
+                let expected = match said {
+                    Some(_) => "the code that was said",
+                    None => "a value that was said; leave it out if it was not",
+                };
+                self.violate(ViolationKind::Ungrounded, value, expected);
+                said?
             }
             Standing::Excluded(excluded) => {
                 self.violate(ViolationKind::Negated, value, "a value that was not ruled out; leave it out");
@@ -195,6 +204,28 @@ impl<'a> Walk<'a> {
         }
         self.grounding.grounded.push(grounded);
         Some(value)
+    }
+
+    /// The code that was said for the slot, where another one is proposed that was not: without it, a call would lose what
+    /// the person said. Only if the slot's recognizers found one, and it cannot be another slot's.
+    fn code_said(&self, proposed: &Value, slot: &Slot, negated: &[&RuledOut]) -> Option<SlotValue> {
+        let proposed = proposed.as_str()?;
+        let is_own = |mention: &Mention, code: &str| {
+            let reads = |other: &&Slot| other.recognizers.contains(&mention.recognizer);
+            self.function.slots.iter().filter(reads).count() == 1
+                || strsim::levenshtein(code, &bare(proposed)) <= code.len() / CODE
+        };
+        let is_meant = |mention: &&Mention| {
+            slot.recognizers.contains(&mention.recognizer)
+                && mention.value.is_string()
+                && mention.others.is_empty()
+                && code(&mention.text).is_some_and(|said| is_own(mention, &said))
+                && !self.used.iter().any(|used| used.overlaps(mention.span))
+                && !negated.iter().any(|ruled_out| ruled_out.scope.overlaps(mention.span))
+        };
+        let mut found = self.evidence.mentions.iter().filter(is_meant);
+        let mention = found.next().filter(|_| found.next().is_none())?;
+        Some(self.of_mention(&mention.value, mention))
     }
 
     /// Replaces the value by the words that were said, if it has signs that were not said. Values that follow a pattern
@@ -484,10 +515,15 @@ impl<'a> Walk<'a> {
                 || self.said.says_time(text.get(11..16).unwrap_or_default());
             found(text.get(..10)?).filter(|_| has_clock)
         })?;
-        let recognizer = self.rules.recognizers.get(best.recognizer.index()).map(|name| name.clone().into_string());
-        let (text, span) = (Some(best.text.clone()), Some(best.span));
-        let unsaid = self.unsaid(value, Source::Said, best.score.clamp(0.0, 1.0));
-        Some(SlotValue { text, span, recognizer, ..unsaid })
+        Some(self.of_mention(value, best))
+    }
+
+    /// A value that stands where the mention does.
+    fn of_mention(&self, value: &Value, mention: &Mention) -> SlotValue {
+        let recognizer = self.rules.recognizers.get(mention.recognizer.index()).map(|name| name.clone().into_string());
+        let (text, span) = (Some(mention.text.clone()), Some(mention.span));
+        let unsaid = self.unsaid(value, Source::Said, mention.score.clamp(0.0, 1.0));
+        SlotValue { text, span, recognizer, ..unsaid }
     }
 }
 
@@ -522,6 +558,7 @@ fn means(mentioned: &Value, text: &str, value: &Value) -> bool {
             let is_date = |text: &str| text.len() >= 10 && text.is_ascii() && text[..10].parse::<Date>().is_ok();
             fold(mentioned) == fold(value)
                 || fold(text) == fold(value)
+                || is_same_code(text, value)
                 || (is_date(mentioned) && mentioned.starts_with(value.as_str()) && is_date(value))
                 // A day does not imply an hour, except midnight.
                 || (is_date(mentioned)
@@ -534,6 +571,25 @@ fn means(mentioned: &Value, text: &str, value: &Value) -> bool {
         }
         _ => false,
     }
+}
+
+/// A code without the signs between its groups, which people write and models do not: `DE89 3704 0044` is `de8937040044`.
+fn code(text: &str) -> Option<String> {
+    let is_joint = |c: char| matches!(c, ' ' | '-' | '.' | '/');
+    let is_written_so = text.len() <= LONGEST_CODE && text.chars().all(|c| c.is_ascii_alphanumeric() || is_joint(c));
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    (is_written_so && digits >= CODE).then(|| bare(text))
+}
+
+/// Letters and digits alone, in small letters.
+fn bare(text: &str) -> String {
+    let kept = text.chars().take(LONGEST_CODE).filter(char::is_ascii_alphanumeric);
+    kept.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// True for two writings of one code.
+fn is_same_code(said: &str, value: &str) -> bool {
+    code(said).is_some_and(|said| code(value) == Some(said))
 }
 
 #[cfg(test)]
@@ -549,15 +605,21 @@ mod tests {
     };
 
     fn order() -> Function {
-        function(
+        let mut order = function(
             "order",
             json!({"type": "object", "properties": {
-                "dish": {"type": "string"}, "count": {"type": "integer"}, "price": {"type": "number"},
+                "code": {"type": "string"}, "dish": {"type": "string"}, "count": {"type": "integer"}, "price": {"type": "number"},
                 "size": {"enum": ["small", "extra_large"]}, "gift": {"type": "boolean"},
                 "day": {"type": "string", "format": "date"}, "phone": {"type": "string"},
                 "page": {"type": "integer", "default": 1}, "note": {"type": "string"},
                 "toppings": {"type": "array", "items": {"type": "string"}}, "extra": {}}}),
-        )
+        );
+        order
+            .slots
+            .iter_mut()
+            .filter(|slot| slot.label() == "code")
+            .for_each(|slot| slot.recognizers = vec![RecognizerId::from_index(0)]);
+        order
     }
 
     fn grounding(arguments: Value, text: &str, earlier: &[&str], mentions: &[Mention]) -> Grounding {
@@ -633,6 +695,33 @@ mod tests {
             ("extra", json!({"a": "pizza"}), "pizza", "pizza"),
         ] {
             assert_eq!(origin(key, &value, text).as_deref(), Some(expected), "{key} {value} {text}");
+        }
+    }
+
+    #[test]
+    fn a_code_may_be_grouped_and_is_as_it_was_said() {
+        let said = "save Anna with DE89 3704 0044 0532 0130 00";
+        let mention = Mention {
+            recognizer: RecognizerId::from_index(0),
+            span: Span::new(15, 42),
+            text: said[15..].to_owned(),
+            value: said[15..].into(),
+            others: Vec::new(),
+            unread: Vec::new(),
+            score: 1.0,
+        };
+        let mentions = [mention];
+        for (slot, proposed, expected, reported) in [
+            ("code", "DE89370400440532013000", Some("DE89370400440532013000"), 0),
+            ("dish", "DE89370400440532013000", Some("DE89370400440532013000"), 0),
+            ("code", "DE89370400440532013001", Some("DE89 3704 0044 0532 0130 00"), 1),
+            ("code", "DE00 0320 0440 3704 89", Some("DE89 3704 0044 0532 0130 00"), 1),
+            // No recognizer says that the code is this slot's.
+            ("dish", "DE89370400440532013001", None, 1),
+        ] {
+            let found = grounding(json!({ (slot): proposed }), said, &[], &mentions);
+            assert_eq!(found.arguments.get(slot).and_then(Value::as_str), expected, "{slot} {proposed}");
+            assert_eq!(found.violations.len(), reported, "{slot} {proposed}");
         }
     }
 
