@@ -41,6 +41,8 @@ pub(crate) struct Analysis {
     /// The moment from which "tomorrow" is computed.
     pub now: jiff::Zoned,
     pub mentions: Vec<Mention>,
+    /// Entries of lists that are named by a single word: mentions only where the list was asked for.
+    pub told_apart: Vec<Mention>,
     /// More was recognized than a person says at once: the utterance is plain text, and `mentions` is empty.
     pub is_crowded: bool,
     pub negations: Vec<Negation>,
@@ -137,6 +139,8 @@ impl Analysis {
             fuel::give_up();
         }
         mentions = knowledge.recognizers.alternatives(&utterance, mentions, &negations);
+        let mut told_apart = if is_crowded { Vec::new() } else { knowledge.recognizers.told_apart(&utterance) };
+        told_apart.retain(|mention| !negations.iter().any(|one| one.scope.overlaps(mention.span)));
         Self {
             is_crowded,
             negations,
@@ -151,6 +155,7 @@ impl Analysis {
             clauses: Vec::new(),
             rest: None,
             mentions,
+            told_apart,
             utterance,
             now,
         }
@@ -166,6 +171,7 @@ impl Analysis {
             now: self.now.clone(),
             is_crowded: self.is_crowded,
             mentions: self.mentions.iter().filter(|mention| part.span.contains(mention.span)).cloned().collect(),
+            told_apart: self.told_apart.iter().filter(|one| part.span.contains(one.span)).cloned().collect(),
             negations: self.negations.iter().filter(|one| part.span.overlaps(one.scope)).copied().collect(),
             acts: self.acts.clone(),
             reply: self.reply,

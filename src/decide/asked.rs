@@ -23,6 +23,8 @@ use crate::{
 const SHORT: usize = 5;
 /// The most words in a whole utterance that is one value.
 const LONG: usize = 12;
+/// Signs that end a clause.
+const CLAUSE_ENDS: [char; 8] = [',', ';', '.', '!', '?', '、', '。', ':'];
 /// How many words before a value are searched for the name of its slot.
 const BEFORE: usize = 12;
 
@@ -93,6 +95,27 @@ pub(crate) fn is_answered_by(
     };
     let is_read = |filling: &Filling| awaited.contains(&filling.slot) && filling.confidence >= EVEN;
     fillings.iter().any(is_read) && situation.utterance().words().iter().all(is_accounted)
+}
+
+/// The entry of a list that an answer names by a word that no other entry has: "the night one" for "night saver". Around it, up
+/// to a comma, the answer has only empty words and those of the function and of the slot.
+pub(crate) fn told_apart<'a>(situation: &Situation<'a>, function: &Function, slot: SlotId) -> Option<&'a Mention> {
+    let slot = function.slot(slot);
+    let mut told = situation.analysis.told_apart.iter();
+    let told = told.find(|mention| slot.recognizers.contains(&mention.recognizer))?;
+    let utterance = situation.utterance();
+    let own = [words_of(&function.name), words_of(&function.description), words_of(slot.label())].concat();
+    let is_plain = |word: &&Span| {
+        word.overlaps(told.span) || is_empty_word(situation, **word) || own.contains(&utterance.folded_in(**word))
+    };
+    let is_joined = |one: Span, next: Span| !utterance.slice(Span::new(one.end, next.start)).contains(CLAUSE_ENDS);
+    let words = utterance.words();
+    let (before, behind) = words.split_at(words.iter().position(|word| word.overlaps(told.span))?);
+    let ends = |pair: &[Span]| !is_joined(pair[0], pair[1]);
+    let behind = &behind[..behind.windows(2).position(ends).map_or(behind.len(), |at| at + 1)];
+    let first = before.iter().chain(behind.first()).copied().collect::<Vec<_>>();
+    let before = &before[first.windows(2).rposition(ends).map_or(0, |at| at + 1)..];
+    ablation::holds("asked.told_apart", before.iter().chain(behind).all(|word| is_plain(&word))).then_some(told)
 }
 
 fn is_empty_word(situation: &Situation<'_>, word: Span) -> bool {

@@ -165,6 +165,7 @@ fn without(analysis: &Analysis, groups: &[Span], own: Span) -> Analysis {
     Analysis {
         utterance: analysis.utterance.keeping(|at| is_kept(Span::new(at, at + 1))),
         mentions: analysis.mentions.iter().filter(|one| is_kept(one.span)).cloned().collect(),
+        told_apart: analysis.told_apart.iter().filter(|one| is_kept(one.span)).cloned().collect(),
         clauses: Vec::new(),
         ..analysis.clone()
     }

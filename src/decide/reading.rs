@@ -529,6 +529,13 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
             }
         }
     }
+    let told = awaited.iter().filter_map(|id| Some((*id, asked::told_apart(situation, function, *id)?)));
+    let told =
+        told.filter(|(id, told)| !anchors.iter().any(|(one, _)| one.slot == *id || one.span.overlaps(told.span)));
+    let told: Vec<Found<'a>> = told
+        .map(|(slot, mention)| (Anchor { slot, span: mention.span, score: mention.score }, Some(mention)))
+        .collect();
+    anchors.extend(told);
     // Digits inside a longer mention are not separate numbers: 2026-04-07 contains no 7.
     let is_whole = |mention: &&Mention| {
         use Builtin::{Date, DateTime, Email, Phone, Time, Url};

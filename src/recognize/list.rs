@@ -50,7 +50,7 @@ const MOST_PIECES: usize = 64;
 const SEPARATOR: char = '\u{1}';
 
 /// The part that singular and plural of a word share; it finds words but does not distinguish them.
-fn stem(piece: &str) -> &str {
+pub(super) fn stem(piece: &str) -> &str {
     let is_latin = piece.len() >= 3 && piece.bytes().all(|byte| byte.is_ascii_lowercase());
     if !is_latin {
         return piece;

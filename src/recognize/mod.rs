@@ -25,6 +25,7 @@ use self::{
     reckoning::Reckoning,
     scan::Scan,
     senses::Found,
+    telling::TellingWords,
     unread::Borders,
 };
 use crate::{
@@ -56,6 +57,7 @@ mod reckoning;
 pub mod reply;
 mod scan;
 mod senses;
+mod telling;
 mod time;
 mod unread;
 mod value_reader;
@@ -129,6 +131,7 @@ const WITHIN_AMOUNT: Certainty = Certainty::Likely;
 #[derive(Debug)]
 pub struct Recognizers {
     lists: Lists,
+    telling: TellingWords,
     patterns: Vec<(RecognizerId, Patterns)>,
     builtins: Option<Builtins>,
     language: Box<str>,
@@ -152,10 +155,13 @@ impl Recognizers {
     pub fn compile(module: &Module) -> Result<Self, RecognizeError> {
         let recognizers =
             || module.recognizers.iter().enumerate().map(|(index, one)| (RecognizerId::from_index(index), one));
-        let lists = Lists::compile(recognizers().filter_map(|(id, recognizer)| match &recognizer.kind {
-            RecognizerKind::List(spec) => Some((id, spec)),
-            RecognizerKind::Pattern(_) | RecognizerKind::Builtin(_) => None,
-        }))?;
+        let all = || {
+            recognizers().filter_map(|(id, recognizer)| match &recognizer.kind {
+                RecognizerKind::List(spec) => Some((id, spec)),
+                RecognizerKind::Pattern(_) | RecognizerKind::Builtin(_) => None,
+            })
+        };
+        let (lists, telling) = (Lists::compile(all())?, TellingWords::of(all()));
         let mut patterns = Vec::new();
         for (id, recognizer) in recognizers() {
             if let RecognizerKind::Pattern(spec) = &recognizer.kind {
@@ -184,7 +190,7 @@ impl Recognizers {
         });
         let lists_of_scalars = slots().filter(|slot| slot.path.0.last() == Some(&Step::Each));
         let several = lists_of_scalars.flat_map(|slot| slot.recognizers.iter().copied()).collect();
-        Ok(Self { lists, patterns, builtins, language: language.into(), several })
+        Ok(Self { lists, telling, patterns, builtins, language: language.into(), several })
     }
 
     /// Every mention, by start, then longest first. Overlapping mentions of *different* recognizers are all kept;
@@ -235,6 +241,23 @@ impl Recognizers {
         }
         leftmost_longest(&mut mentions);
         mentions
+    }
+
+    /// The entries of lists that the utterance names by a word that no other entry has, for a list that was asked for.
+    #[must_use]
+    pub fn told_apart(&self, utterance: &Utterance) -> Vec<Mention> {
+        let says_nothing = |word: Span| reply::says_nothing(&self.language, utterance.slice(word));
+        let told = self.telling.told(utterance, &says_nothing);
+        let mention = |(recognizer, span, value): (RecognizerId, Span, &Value)| Mention {
+            recognizer,
+            span,
+            text: utterance.slice(span).to_owned(),
+            value: value.clone(),
+            others: Vec::new(),
+            unread: Vec::new(),
+            score: Certainty::Usual.score(),
+        };
+        told.map(mention).collect()
     }
 
     /// Which of several `readings` of the words `said` an answer means: "in the evening", to "6 in the morning or in
