@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Fit models/reader/acts.json and turns.json: what an utterance does, by its sentence vector and its words, alone and
-beside an open form.
+"""Fit models/reader/acts.json, turns.json and consents.json: what an utterance does, by its sentence vector and its words:
+alone, beside an open form, and as the reply to a confirmation.
 
     venv/bin/python scripts/acts.py                   # from all modules of models/reader/data
-    venv/bin/python scripts/acts.py --only turns      # one of the two
+    venv/bin/python scripts/acts.py --only turns      # one of the three
     venv/bin/python scripts/acts.py --folds DIR       # also one folder for each held-out part of the modules
     venv/bin/python scripts/acts.py --folds DIR --folds-only
 
@@ -17,6 +17,7 @@ import functools
 import json
 import re
 import shutil
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -41,8 +42,21 @@ EFFECT_OF = {
     "answer": "tells", "add": "tells", "correct": "tells", "decline": "declines", "request": "elsewhere",
     "aside": "nothing", "thanks": "nothing", "yes": "nothing", "no": "nothing", "cancel": "nothing",
 }  # fmt: skip
+# Whether the reply to a confirmation agrees, and says nothing else.
+CONSENTS = ("else", "consents")
+# A word is one of those who agree if at least this share of the replies that hold it agree.
+SAID_BY = 0.3
+# How much is meant: "yes, all of it" is nearly "yes, all of it is right", so these words are none of consent.
+AMOUNTS = set(
+    "less more all everything everyone both half double rest few some only "
+    "weniger mehr alle alles beide beides halb hälfte rest nur etwas "
+    "menos más todo toda todos todas ambos ambas mitad doble resto solo sólo algo "
+    "moins plus tout toute tous toutes deux moitié double reste seulement "
+    "全 部 半 倍 残 減 増 少 多 両"
+    .split()
+)  # fmt: skip
 # How strongly the weights follow the data: the inverse of the penalty.
-OF_ACTS, OF_TURNS = 30, 3
+OF_ACTS, OF_TURNS, OF_CONSENTS = 30, 3, 30
 PARTS = 6
 # Places of n-grams; a weight is written as a whole number of up to 127 times the scale.
 WIDTH, MOST = 1 << 14, 127
@@ -114,10 +128,59 @@ def turns(data):
                     yield path.parent.name, MARKED.sub(r"\1", turn["user"]), EFFECT_OF[turn["does"]]
 
 
+def replies(data):
+    """(module or action, text, values that were read out, consents or else) of the replies to confirmations: those of the
+    conversations, and those of consents.jsonl."""
+    for path in sorted(data.glob("*/turns.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            for turn in json.loads(line)["turns"]:
+                if "confirms" in (turn.get("assistant") or {}):
+                    yield path.parent.name, MARKED.sub(r"\1", turn["user"]), [], CONSENTS[turn["does"] == "yes"]
+    for line in (data / "consents.jsonl").read_text(encoding="utf-8").splitlines():
+        reply = json.loads(line)
+        yield reply["question"], reply["text"], reply["values"], CONSENTS[reply["consent"]]
+
+
+def explained():
+    """The words that agree or say nothing by the lists of the language packs."""
+    found = set()
+    for path in (reader.ROOT / "src" / "language").glob("*/replies.toml"):
+        pack = tomllib.loads(path.read_text(encoding="utf-8"))
+        for phrase in [*pack["glue"], *pack["words"].get("yes", []), *pack["words"].get("weak_yes", [])]:
+            found.update(TOKENS.findall(phrase.lower()))
+    return found
+
+
+def words_of_consent(replies):
+    """The words of those who agree, without numbers and what was read out. No reply that says something else has these words
+    alone, beside those that are explained: the one that is said least by those who agree is left out."""
+    agrees, all_, others = Counter(), Counter(), []
+    for _, text, values, does in replies:
+        text = text.lower()
+        for value in sorted(values, key=len, reverse=True):
+            text = text.replace(value.lower(), " ")
+        said = {word for word in TOKENS.findall(text) if not word[0].isdigit()}
+        all_.update(said)
+        if does == "consents":
+            agrees.update(said)
+        elif not any(character.isdigit() for character in text):
+            others.append(said)
+    share = {word: agrees[word] / all_[word] for word in agrees}
+    words, known = {word for word in share.keys() - AMOUNTS if share[word] >= SAID_BY}, explained()
+    for said in others:
+        telling = {word for word in said - known if word[0].isalpha()}
+        if telling and telling <= words:
+            words.remove(min(sorted(telling), key=share.__getitem__))
+    return sorted(words)
+
+
 def fit(vectors, shares, wanted, names, strength):
     inputs = hstack([csr_matrix(vectors), shares]).tocsr()
     fitted = LogisticRegression(C=strength, max_iter=500).fit(inputs, wanted)
     of_vector, of_places = np.split(fitted.coef_, [vectors.shape[1]], axis=1)
+    if len(names) == 2:  # one row, for the second against the first
+        of_vector, of_places = (np.vstack([0 * of, of]) for of in (of_vector, of_places))
+        fitted.intercept_ = np.array([0, *fitted.intercept_])
     scale = float(np.abs(of_places).max() / MOST)
     round_ = lambda values: [round(float(value), 5) for value in values]
     return {
@@ -139,25 +202,28 @@ def main():
     parser.add_argument("--reader", type=Path, default=reader.ROOT / "models" / "reader")
     parser.add_argument("--folds", type=Path)
     parser.add_argument("--folds-only", action="store_true", help="keep the files of --reader")
-    parser.add_argument("--only", choices=["acts", "turns"], help="keep the other file as it is")
+    parser.add_argument("--only", choices=["acts", "turns", "consents"], help="keep the other files as they are")
     parser.add_argument("--processes", type=int, help="[one for each core]")
     arguments = parser.parse_args()
     modules = reader.read_corpus(arguments.data)
     said = {}
-    if arguments.only != "turns":
+    if arguments.only in (None, "acts"):
         rows = []
         for name, module in sorted(modules.items()):
             functions = answering(module.rows)
             acts = [(name, row.text, act_of(row, functions)) for row in module.rows]
             rows += [one for one in acts if one[2]]
         said["acts.json"] = (ACTS, OF_ACTS, rows)
-    if arguments.only != "acts":
+    if arguments.only in (None, "turns"):
         said["turns.json"] = (EFFECTS, OF_TURNS, list(turns(arguments.data)))
+    if arguments.only in (None, "consents"):
+        agreed = list(replies(arguments.data))
+        said["consents.json"] = (CONSENTS, OF_CONSENTS, [(of, text, does) for of, text, _, does in agreed])
     parts = [] if arguments.folds is None else [set(sorted(modules)[part::PARTS]) for part in range(PARTS)]
     for part, left_out in enumerate(parts):
         folder = arguments.folds / str(part)
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("head.onnx", "acts.json", "turns.json"):
+        for name in ("head.onnx", "acts.json", "turns.json", "consents.json"):
             shutil.copyfile(arguments.reader / name, folder / name)
         (folder / "modules").write_text("\n".join(sorted(left_out)) + "\n")
     texts = [text for *_, rows in said.values() for _, text, _ in rows]
@@ -173,7 +239,7 @@ def main():
             jobs.append((arguments.reader / file, vectors, shares, wanted, names, strength))
     fitted = Parallel(arguments.processes or -1)(delayed(fit)(*job) for _, *job in jobs)
     for (path, *_), acts in zip(jobs, fitted):
-        write(acts, path)
+        write({"odds": acts, "words": words_of_consent(agreed)} if path.name == "consents.json" else acts, path)
 
 
 if __name__ == "__main__":

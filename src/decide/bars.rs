@@ -33,6 +33,8 @@ pub(crate) struct Bars {
     pub(crate) levelled: f32,
     /// How sure it is, from 0 to 1, that an utterance with only a value that was asked for is the answer.
     pub(crate) answered: f32,
+    /// Log-odds from which a reply is heard as consent, if none of its words says otherwise.
+    pub(crate) consents: f32,
     /// How much higher another function must score than the function that asked, to be clearly meant.
     pub(crate) clearly: f32,
     /// The probability from which on another function is meant, where the words could also belong to what was asked.

@@ -81,6 +81,21 @@ impl<'a> Situation<'a> {
         Some(turns.turn_odds(&self.meant(), &self.analysis.whole.vectors.symmetric))
     }
 
+    /// Whether the utterance agrees to what was read out and says nothing else, by a learned model: if so, people who
+    /// agree also say each word of the parts `left`, which nothing else explains.
+    pub(crate) fn is_heard_as_consent(&self, left: &[Span]) -> bool {
+        let consents = self.knowledge.slots.as_ref().and_then(|slots| slots.reader.consents());
+        consents.is_some_and(|consents| {
+            let utterance = self.utterance();
+            let quantities = self.knowledge.validator.reader().quantities(utterance);
+            let values =
+                self.mentions().iter().map(|mention| mention.span).chain(quantities.iter().map(|one| one.span));
+            let is_value = |part: &Span| values.clone().any(|value| value.overlaps(*part));
+            left.iter().all(|part| !is_value(part) && consents.know(utterance.slice(*part)))
+                && consents.odds(utterance.text(), &self.analysis.whole.vectors.symmetric) >= bars().consents
+        })
+    }
+
     /// The utterance with its misspelt words corrected.
     fn meant(&self) -> Cow<'a, str> {
         self.utterance().meant(Span::new(0, self.utterance().len()))

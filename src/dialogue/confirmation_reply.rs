@@ -25,7 +25,7 @@ use crate::{
             account::{Account, ReadOut, account},
         },
     },
-    text::{Span, plain::first_sentence},
+    text::{Span, fold, plain::first_sentence},
 };
 
 /// See [the module](self). Only consent calls what was put to the person. A possible change is applied and put again. A
@@ -160,10 +160,14 @@ impl OpenForm<'_> {
     }
 
     /// True of a yes without anything else. Known values may be repeated: the words that are left must all be known
-    /// values, and none of them a different value for the same slot.
+    /// values, and none of them a different value for the same slot; or a reply of such words is heard as consent.
     fn consents(&self, dialogue: &Dialogue<'_>, account: &Account) -> bool {
-        if !account.may_agree() || account.left.is_empty() && !account.names {
-            return account.may_agree();
+        if account.may_agree() && account.left.is_empty() && !account.names {
+            return true;
+        }
+        let is_heard = ablation::holds("confirm.heard", self.is_heard_as_consent(dialogue));
+        if !is_heard && !account.may_agree() {
+            return false;
         }
         let own = Situation { given: Some(self.id), is_meant: true, ..dialogue.situation };
         let said = OpenForm { corrects: false, ..*self }.read(&own).said;
@@ -173,8 +177,25 @@ impl OpenForm<'_> {
         let is_known = |one: &SlotValue| self.form.of_slot(&one.path()).any(|known| known.value == one.value);
         let same: Vec<_> = said.values.iter().filter(|value| is_known(value)).filter_map(|value| value.span).collect();
         let is_same = |left: &Span| same.iter().any(|span| span.contains(*left));
+        if is_heard {
+            return said.values.iter().all(is_known);
+        }
         said.values.iter().all(|value| is_known(value) || !self.has_other(value) && value.recognizer.is_none())
             && account.left.iter().all(is_same)
+    }
+
+    /// True of words that people say who agree, if none of them refuses, negates, waits, doubts, asks or sets a condition.
+    /// The request that is sent twice agrees to nothing.
+    fn is_heard_as_consent(&self, dialogue: &Dialogue<'_>) -> bool {
+        let (utterance, language) = dialogue.situation.said();
+        let account = account(language, &self.read_out(dialogue), utterance.text());
+        let is_open = account.refuses || account.negates || account.unsettles;
+        let is_sent_before = dialogue
+            .state
+            .lines
+            .iter()
+            .any(|line| line.who == Who::Person && fold(line.text.trim()) == fold(utterance.text().trim()));
+        !is_open && (account.agrees || !is_sent_before) && dialogue.situation.is_heard_as_consent(&account.left)
     }
 }
 

@@ -5,6 +5,8 @@
 
 mod ngrams;
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 use crate::{linear::dot, probability::MOST_ODDS};
@@ -75,27 +77,66 @@ pub(super) struct ActsFile {
 pub(super) const ACTS: ActsFile = ActsFile { name: "acts.json", against: "request" };
 /// Acts beside an open form: `tells`, `declines` ...
 pub(super) const TURNS: ActsFile = ActsFile { name: "turns.json", against: "elsewhere" };
+/// The same for the reply to a confirmation: `consents`, or something else.
+pub(super) const CONSENTS: ActsFile = ActsFile { name: "consents.json", against: "else" };
+
+/// How people agree to what was read out to them, in whatever words.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Consents {
+    odds: SpeechActs,
+    /// The words of those who agree, in small letters.
+    words: HashSet<String>,
+}
+
+impl Consents {
+    /// # Errors
+    /// If the text is not such a model for vectors of this length.
+    pub(super) fn parse(text: &str, dimensions: usize) -> Result<Self, String> {
+        let consents: Self = serde_json::from_str(text).map_err(|error| format!("{}: {error}", CONSENTS.name))?;
+        consents.odds.check(CONSENTS, dimensions)?;
+        Ok(consents)
+    }
+
+    /// Log-odds that a reply agrees and says nothing else, -8 to 8; even if the vector has another length.
+    #[must_use]
+    pub fn odds(&self, text: &str, vector: &[f32]) -> f32 {
+        let [odds] = self.odds.against(CONSENTS, ["consents"], text, vector);
+        odds
+    }
+
+    /// True if people who agree say each word of the text. A number is none of them.
+    #[must_use]
+    pub fn know(&self, text: &str) -> bool {
+        ngrams::words(text).iter().all(|word| self.words.contains(word))
+    }
+}
 
 impl SpeechActs {
     /// # Errors
     /// If the text is not such a model for vectors of this length.
     pub(super) fn parse(text: &str, ActsFile { name, against }: ActsFile, dimensions: usize) -> Result<Self, String> {
         let acts: Self = serde_json::from_str(text).map_err(|error| format!("{name}: {error}"))?;
-        let fits = acts.weights.iter().all(|row| row.len() == dimensions);
-        if !fits || acts.weights.len() != acts.acts.len() || acts.biases.len() != acts.acts.len() {
+        acts.check(ActsFile { name, against }, dimensions)?;
+        Ok(acts)
+    }
+
+    fn check(&self, ActsFile { name, against }: ActsFile, dimensions: usize) -> Result<(), String> {
+        let fits = self.weights.iter().all(|row| row.len() == dimensions);
+        if !fits || self.weights.len() != self.acts.len() || self.biases.len() != self.acts.len() {
             return Err(format!("{name} does not fit vectors of {dimensions} dimensions"));
         }
-        if let Some(ngrams) = &acts.ngrams {
+        if let Some(ngrams) = &self.ngrams {
             let width = ngrams.weights.first().map_or(0, Vec::len);
             let is_even = ngrams.weights.iter().all(|row| row.len() == width);
-            if !width.is_power_of_two() || !is_even || ngrams.weights.len() != acts.acts.len() {
+            if !width.is_power_of_two() || !is_even || ngrams.weights.len() != self.acts.len() {
                 return Err(format!("{name} must have a power of two of n-gram weights, as many for each act"));
             }
         }
-        if !acts.acts.iter().any(|act| act == against) {
+        if !self.acts.iter().any(|act| act == against) {
             return Err(format!("{name} has no act `{against}`"));
         }
-        Ok(acts)
+        Ok(())
     }
 
     /// The odds for a text and its sentence vector; even odds if the vector has another length.
@@ -157,6 +198,17 @@ mod tests {
         let acts = SpeechActs::parse(&TEXT.replace('}', ngrams), ACTS, 2).unwrap();
         assert!(acts.odds("is it on?", &[1.0, 0.0]).question > 0.0);
         assert_eq!(acts.odds("", &[1.0, 0.0]).question, -0.5);
+    }
+
+    #[test]
+    fn those_who_agree_are_known_by_their_words() {
+        let odds = TEXT.replace("request", "else").replace("question", "consents");
+        let consents = Consents::parse(&format!(r#"{{"odds": {odds}, "words": ["fire", "away", "、"]}}"#), 2).unwrap();
+        assert!((consents.odds("Fire away!", &[0.0, 1.0]) - 1.5).abs() < 1e-6);
+        assert!(
+            consents.know("Fire away") && consents.know("") && !consents.know("fire Anna") && !consents.know("fire 4")
+        );
+        assert!(Consents::parse(&format!(r#"{{"odds": {TEXT}, "words": []}}"#), 2).unwrap_err().contains("`else`"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use futures::future::BoxFuture;
 use crate::text::foreign::Foreign;
 
 pub use self::{
-    acts::{ActOdds, SpeechActs, TurnOdds},
+    acts::{ActOdds, Consents, SpeechActs, TurnOdds},
     hashed::Hashed,
     options::{
         DirectoryOptions, EmbedOptions, FastembedOptions, HashedOptions, Kind, Pooling, Prefixes, ReaderOptions,

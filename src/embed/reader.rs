@@ -15,7 +15,7 @@ use ort::{
 
 use super::{
     EmbedError, WordStates,
-    acts::{ACTS, ActsFile, SpeechActs, TURNS},
+    acts::{ACTS, ActsFile, CONSENTS, Consents, SpeechActs, TURNS},
     causes,
     runtime::Loaded,
 };
@@ -97,9 +97,10 @@ pub(super) enum Files {
 /// The network, with the classifiers of dialogue acts.
 pub struct Reader {
     session: Mutex<Session>,
-    /// `None` if a directory has no `acts.json`, or no `turns.json`.
+    /// `None` if a directory has no `acts.json`, no `turns.json`, or no `consents.json`.
     acts: Option<SpeechActs>,
     turns: Option<SpeechActs>,
+    consents: Option<Consents>,
     identity: String,
     width: usize,
 }
@@ -118,7 +119,8 @@ impl Reader {
             // Trained on the states of the bundled model.
             Files::Bundled => {
                 let (acts, turns) = (learned::text!("reader/acts.json"), learned::text!("reader/turns.json"));
-                Self::of_bytes(learned::bytes!("reader/head.onnx"), [Some(acts), Some(turns)], encoder, runtime)
+                let acts = [Some(acts), Some(turns), Some(learned::text!("reader/consents.json"))];
+                Self::of_bytes(learned::bytes!("reader/head.onnx"), acts, encoder, runtime)
             }
             Files::Directory(directory) => {
                 let head = directory.join("head.onnx");
@@ -130,15 +132,15 @@ impl Reader {
                         read => read.map(Some).map_err(|error| failed(&path, error)),
                     }
                 };
-                let (acts, turns) = (text(ACTS)?, text(TURNS)?);
-                Self::of_bytes(&bytes, [acts.as_deref(), turns.as_deref()], encoder, runtime)
+                let (acts, turns, consents) = (text(ACTS)?, text(TURNS)?, text(CONSENTS)?);
+                Self::of_bytes(&bytes, [acts.as_deref(), turns.as_deref(), consents.as_deref()], encoder, runtime)
             }
         }
     }
 
     fn of_bytes(
         bytes: &[u8],
-        [acts, turns]: [Option<&str>; 2],
+        [acts, turns, consents]: [Option<&str>; 3],
         (encoder, dimensions): (&str, usize),
         runtime: &Loaded,
     ) -> Result<Self, EmbedError> {
@@ -146,6 +148,7 @@ impl Reader {
             text.map(|text| SpeechActs::parse(text, file, dimensions)).transpose().map_err(EmbedError::Load)
         };
         let (acts, turns) = (parsed(acts, ACTS)?, parsed(turns, TURNS)?);
+        let consents = consents.map(|text| Consents::parse(text, dimensions)).transpose().map_err(EmbedError::Load)?;
         let open = || Session::builder(&runtime.environment)?.with_intra_threads(1)?.commit_from_memory(bytes);
         let session =
             open().map_err(|error: ort::Error| EmbedError::Load(format!("the reader: {}", causes(&error))))?;
@@ -154,7 +157,7 @@ impl Reader {
             return Err(EmbedError::Load("the reader is not of the form that models/reader/README.md has".into()));
         }
         let identity = format!("{encoder}/{}", &blake3::hash(bytes).to_hex()[..16]);
-        let mut reader = Self { session: Mutex::new(session), acts, turns, identity, width: 0 };
+        let mut reader = Self { session: Mutex::new(session), acts, turns, consents, identity, width: 0 };
         // A first pass with one word and one label, which also pays its extra cost.
         let one = vec![0.0; dimensions];
         let first = reader.run([1, 1, dimensions], &one, &one, &[LabelKind::Function as i64]);
@@ -173,6 +176,12 @@ impl Reader {
     #[must_use]
     pub const fn turns(&self) -> Option<&SpeechActs> {
         self.turns.as_ref()
+    }
+
+    /// How people agree to what was read out.
+    #[must_use]
+    pub const fn consents(&self) -> Option<&Consents> {
+        self.consents.as_ref()
     }
 
     /// The length of span and label vectors.

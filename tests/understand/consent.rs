@@ -1,6 +1,6 @@
 //! A proposed call is made only after a plain yes, whatever else people say with it.
 
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
 use uptake::{
     conversation::{Expects, State},
@@ -73,4 +73,42 @@ async fn only_a_mere_yes_calls_what_is_put() {
     }
     assert!(confirmations >= 20, "{confirmations}");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The request in each language, after which it is put to the person.
+const REQUESTS: [(&str, &str); 5] = [
+    ("en", "send 50 euros to Anna"),
+    ("de", "überweise 50 Euro an Anna"),
+    ("es", "envía 50 euros a Anna"),
+    ("fr", "envoie 50 euros à Anna"),
+    ("ja", "Annaさんに50ユーロ送金して"),
+];
+
+/// Real replies, in five languages: of those who agree, and of those who say more or less than that. The first ones cannot all
+/// be heard; none of the others may be.
+#[tokio::test]
+async fn people_agree_in_words_of_their_own() {
+    let root = support::fixture("consent");
+    let read = |file: &str| fs::read_to_string(root.join(file)).expect("a file");
+    let open = read("open.tsv").replace('\t', "\telse\t");
+    let replies = read("replies.tsv") + &open;
+    let (mut heard, mut wrong) = (BTreeMap::new(), Vec::new());
+    for (language, request) in REQUESTS {
+        let snapshot = support::snapshot(root.clone(), language, embedder().await).await;
+        let understander = Understander::new(UnderstandOptions::default(), embedder().await, Vec::new());
+        let state = said(&understander, &snapshot, &State::new(&snapshot.module.name), request, None).await.state;
+        assert!(matches!(state.expects, Some(Expects::Yes { .. })), "{language}: {:?}", state.expects);
+        for line in replies.lines() {
+            let [of, kind, text] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            if of == language {
+                let text = text.replace("\\n", "\n");
+                let is_called = !said(&understander, &snapshot, &state, &text, None).await.called.is_empty();
+                *heard.entry(language).or_insert(0) += usize::from(is_called && kind == "yes");
+                wrong.extend((is_called && kind != "yes").then_some(line));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // Of 40 in each language.
+    assert!(heard.values().all(|count| *count >= 18) && heard.values().sum::<usize>() >= 120, "{heard:?}");
 }

@@ -42,7 +42,7 @@ pub(super) fn places(text: &str, width: usize) -> Vec<(usize, f32)> {
 
 /// Runs of letters, single characters of Chinese and Japanese script, `0` for each number, and single signs; in lower
 /// case.
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut kind = Kind::Nothing;
     for character in text.chars().take(READ).flat_map(char::to_lowercase) {
