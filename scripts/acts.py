@@ -119,23 +119,25 @@ def places(texts):
     return csr_matrix((values, columns, ends), shape=(len(texts), WIDTH))
 
 
-def turns(data):
-    """(module, text, effect) of the turns of all written conversations."""
+def said(data):
+    """(module, text, turn) of the turns of all written conversations."""
     for path in sorted(data.glob("*/turns.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             for turn in json.loads(line)["turns"]:
-                if turn["does"] in EFFECT_OF:
-                    yield path.parent.name, MARKED.sub(r"\1", turn["user"]), EFFECT_OF[turn["does"]]
+                yield path.parent.name, MARKED.sub(r"\1", turn["user"]), turn
+
+
+def turns(data):
+    """(module, text, effect) of the turns that have an effect on an open form."""
+    return [(name, text, EFFECT_OF[turn["does"]]) for name, text, turn in said(data) if turn["does"] in EFFECT_OF]
 
 
 def replies(data):
     """(module or action, text, values that were read out, consents or else) of the replies to confirmations: those of the
     conversations, and those of consents.jsonl."""
-    for path in sorted(data.glob("*/turns.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            for turn in json.loads(line)["turns"]:
-                if "confirms" in (turn.get("assistant") or {}):
-                    yield path.parent.name, MARKED.sub(r"\1", turn["user"]), [], CONSENTS[turn["does"] == "yes"]
+    for name, text, turn in said(data):
+        if "confirms" in (turn.get("assistant") or {}):
+            yield name, text, [], CONSENTS[turn["does"] == "yes"]
     for line in (data / "consents.jsonl").read_text(encoding="utf-8").splitlines():
         reply = json.loads(line)
         yield reply["question"], reply["text"], reply["values"], CONSENTS[reply["consent"]]
@@ -206,19 +208,19 @@ def main():
     parser.add_argument("--processes", type=int, help="[one for each core]")
     arguments = parser.parse_args()
     modules = reader.read_corpus(arguments.data)
-    said = {}
+    rows_of = {}
     if arguments.only in (None, "acts"):
         rows = []
         for name, module in sorted(modules.items()):
             functions = answering(module.rows)
             acts = [(name, row.text, act_of(row, functions)) for row in module.rows]
             rows += [one for one in acts if one[2]]
-        said["acts.json"] = (ACTS, OF_ACTS, rows)
+        rows_of["acts.json"] = (ACTS, OF_ACTS, rows)
     if arguments.only in (None, "turns"):
-        said["turns.json"] = (EFFECTS, OF_TURNS, list(turns(arguments.data)))
+        rows_of["turns.json"] = (EFFECTS, OF_TURNS, turns(arguments.data))
     if arguments.only in (None, "consents"):
         agreed = list(replies(arguments.data))
-        said["consents.json"] = (CONSENTS, OF_CONSENTS, [(of, text, does) for of, text, _, does in agreed])
+        rows_of["consents.json"] = (CONSENTS, OF_CONSENTS, [(of, text, does) for of, text, _, does in agreed])
     parts = [] if arguments.folds is None else [set(sorted(modules)[part::PARTS]) for part in range(PARTS)]
     for part, left_out in enumerate(parts):
         folder = arguments.folds / str(part)
@@ -226,9 +228,9 @@ def main():
         for name in ("head.onnx", "acts.json", "turns.json", "consents.json"):
             shutil.copyfile(arguments.reader / name, folder / name)
         (folder / "modules").write_text("\n".join(sorted(left_out)) + "\n")
-    texts = [text for *_, rows in said.values() for _, text, _ in rows]
+    texts = [text for *_, rows in rows_of.values() for _, text, _ in rows]
     vector_of, jobs = reader.read_all(arguments.encoder, texts, arguments.processes), []
-    for file, (names, strength, rows) in said.items():
+    for file, (names, strength, rows) in rows_of.items():
         vectors = np.stack([vector_of[text] for _, text, _ in rows])
         shares = places([text for _, text, _ in rows])
         wanted = np.array([names.index(act) for *_, act in rows])

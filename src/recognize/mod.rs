@@ -89,6 +89,12 @@ pub struct Mention {
 }
 
 impl Mention {
+    /// Words that mean only this value.
+    fn at(utterance: &Utterance, recognizer: RecognizerId, span: Span, value: Value, score: f32) -> Self {
+        let text = utterance.slice(span).to_owned();
+        Self { recognizer, span, text, value, others: Vec::new(), unread: Vec::new(), score }
+    }
+
     /// False for a mere guess.
     pub(crate) fn is_likely(&self) -> bool {
         self.score >= EVEN
@@ -199,15 +205,7 @@ impl Recognizers {
     #[must_use]
     pub fn recognize(&self, utterance: &Utterance, context: &Context) -> Vec<Mention> {
         let mut mentions = Vec::new();
-        let mention = |recognizer, span, value, score| Mention {
-            recognizer,
-            span,
-            text: utterance.slice(span).to_owned(),
-            value,
-            others: Vec::new(),
-            unread: Vec::new(),
-            score,
-        };
+        let mention = |recognizer, span, value, score| Mention::at(utterance, recognizer, span, value, score);
         let is_word = |found: &ListMatch<'_>| codes::is_common_word(&self.language, utterance, found.span, found.value);
         for found in self.lists.matches(utterance).into_iter().filter(|found| !is_word(found)) {
             mentions.push(mention(found.recognizer, found.span, found.value.clone(), found.score));
@@ -248,16 +246,8 @@ impl Recognizers {
     pub fn told_apart(&self, utterance: &Utterance) -> Vec<Mention> {
         let says_nothing = |word: Span| reply::says_nothing(&self.language, utterance.slice(word));
         let told = self.telling.told(utterance, &says_nothing);
-        let mention = |(recognizer, span, value): (RecognizerId, Span, &Value)| Mention {
-            recognizer,
-            span,
-            text: utterance.slice(span).to_owned(),
-            value: value.clone(),
-            others: Vec::new(),
-            unread: Vec::new(),
-            score: Certainty::Usual.score(),
-        };
-        told.map(mention).collect()
+        let score = Certainty::Usual.score();
+        told.map(|(id, span, value)| Mention::at(utterance, id, span, value.clone(), score)).collect()
     }
 
     /// Which of several `readings` of the words `said` an answer means: "in the evening", to "6 in the morning or in
