@@ -30,17 +30,23 @@ pub(crate) fn words_beside(utterance: &Utterance, code: &str, number: Span) -> O
 /// The limit that stands right beside the number, with its words. Of several phrases, the longest counts: "not more
 /// than" contains "more than".
 fn said(utterance: &Utterance, code: &str, number: Span) -> Option<(&'static Limit, Span)> {
+    let limits = Language::and_english(code).into_iter().flat_map(|language| &language.words.limits);
+    let said = limits.flat_map(|limit| phrases_of(limit, utterance, number).map(move |words| (limit, words)));
+    said.max_by_key(|(_, words)| words.len())
+}
+
+/// The phrases that make the value at `span` this limit.
+pub(crate) fn phrases_of<'a>(
+    limit: &'a Limit,
+    utterance: &'a Utterance,
+    span: Span,
+) -> impl Iterator<Item = Span> + use<'a> {
     let words = utterance.words();
     let (end, next) =
-        (words.partition_point(|word| word.end <= number.start), words.partition_point(|word| word.start < number.end));
-    let limits = Language::and_english(code).into_iter().flat_map(|language| &language.words.limits);
-    let said = limits.flat_map(|limit| {
-        let before =
-            limit.before.iter().filter_map(move |phrase| at(utterance, end.checked_sub(phrase.len())?, phrase));
-        let behind = limit.behind.iter().filter_map(move |phrase| at(utterance, next, phrase));
-        before.chain(behind).map(move |words| (limit, words))
-    });
-    said.max_by_key(|(_, words)| words.len())
+        (words.partition_point(|word| word.end <= span.start), words.partition_point(|word| word.start < span.end));
+    let before = limit.before.iter().filter_map(move |phrase| at(utterance, end.checked_sub(phrase.len())?, phrase));
+    let behind = limit.behind.iter().filter_map(move |phrase| at(utterance, next, phrase));
+    before.chain(behind)
 }
 
 /// The words of the phrase, if it begins at the word `from`.

@@ -4,26 +4,26 @@
 //! Two slots are the ends of a range if a rule of the module or their names say so. The words of an utterance do not:
 //! "move it from Friday to Thursday" goes back.
 
-use jiff::{Span, ToSpan as _, civil::Date};
+use jiff::{Span as Length, ToSpan as _, civil::Date};
 use serde_json::Value;
 
 use crate::{
     ablation,
-    decide::situation::Situation,
-    language::{Language, slots::OfSlots},
+    decide::{limits, situation::Situation},
+    language::{Language, slots::OfSlots, words::Limit},
     module::{
         Function, Module, SlotId, SlotPath,
         rule::{Base, Comparison, Rule},
     },
     recognize::{self, Mention},
-    text::{Utterance, fold, name_words},
+    text::{Span, Utterance, fold, name_words},
 };
 
 /// Characters of a date without a time.
 const DAY: usize = "2026-01-01".len();
 /// The starting points, after the beginning, from which the end of a range is read again. For a slot that looks back,
 /// the later ones find the first such day after the beginning by week, month or year.
-const AHEAD: [fn() -> Span; 4] = [Span::new, || 8.days(), || 1.month(), || 1.year()];
+const AHEAD: [fn() -> Length; 4] = [Length::new, || 8.days(), || 1.month(), || 1.year()];
 /// By how many days a beginning that names no month may move.
 const NEAR: i64 = 31;
 /// If moving the end behind its beginning makes the range this many days long, the end is rather a slip: "from 10 May
@@ -114,16 +114,58 @@ pub(crate) fn is_range(module: &Module, function: &Function, (first, last): (Slo
     if rules.any(|rule| orders(rule, begin, end)) {
         return true;
     }
-    let languages = Language::and_english(module.language());
-    let says = |slot: SlotId, list: fn(&OfSlots) -> &Vec<String>| {
+    first.index() < last.index()
+        && Edge::Begin.is_named(module, function, first)
+        && Edge::End.is_named(module, function, last)
+}
+
+/// True of a day or a time that is said as one edge of a range, where the slot is the other: "until 22 May" is no
+/// arrival. A slot whose name may mean either edge takes both.
+pub(crate) fn is_of_other_edge(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
+    let (utterance, code) = situation.said();
+    let module = &situation.knowledge.module;
+    let is_only = |edge: Edge| edge.is_named(module, function, slot) && !edge.other().is_named(module, function, slot);
+    let is_said = |edge: Edge| {
+        let languages = Language::and_english(code).into_iter();
+        languages
+            .map(|language| edge.of(&language.words.slots))
+            .any(|edge| limits::phrases_of(edge, utterance, span).next().is_some())
+    };
+    [Edge::Begin, Edge::End].into_iter().any(|edge| is_only(edge) && is_said(edge.other()) && !is_said(edge))
+}
+
+/// One of the two edges of a range.
+#[derive(Debug, Clone, Copy)]
+enum Edge {
+    Begin,
+    End,
+}
+
+impl Edge {
+    const fn other(self) -> Self {
+        match self {
+            Self::Begin => Self::End,
+            Self::End => Self::Begin,
+        }
+    }
+
+    const fn of(self, slots: &OfSlots) -> &Limit {
+        match self {
+            Self::Begin => &slots.begins,
+            Self::End => &slots.ends,
+        }
+    }
+
+    /// True if the slot's name says that it is this edge.
+    fn is_named(self, module: &Module, function: &Function, slot: SlotId) -> bool {
+        let languages = Language::and_english(module.language());
         let words = name_words(function.slot(slot).label());
         words.iter().any(|word| {
             let word = fold(word);
-            let mut known = languages.iter().flat_map(|language| list(&language.words.slots));
+            let mut known = languages.iter().flat_map(|language| &self.of(&language.words.slots).names);
             known.any(|known| word == *known || known.chars().count() >= JOINED && word.starts_with(known.as_str()))
         })
-    };
-    first.index() < last.index() && says(first, |slots| &slots.begins) && says(last, |slots| &slots.ends)
+    }
 }
 
 /// True of "begin < end", however it is written.

@@ -577,6 +577,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
         }
     }
     drop_misspelt(&situation.knowledge.module, &mut anchors);
+    drop_other_edges(situation, function, &mut anchors);
     keep_named(situation, function, &mut anchors);
     drop_out_of_bounds(function, &mut anchors);
     texts::keep_whole(situation, function, awaited, &mut anchors);
@@ -618,6 +619,17 @@ fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
     anchors.retain(|one| {
         let is_misspelt = listed(one).is_some() && !is_exact(one) && exact.contains(&one.0.span);
         !ablation::holds("reading.drop_misspelt", is_misspelt)
+    });
+}
+
+/// "Until 22 May" fills no slot for the first day of a range, even if that was asked for.
+fn drop_other_edges(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
+    let module = &situation.knowledge.module;
+    anchors.retain(|(anchor, mention)| {
+        use Builtin::{Date, DateTime, Time};
+        let is_moment = mention.is_some_and(|mention| matches!(builtin(module, mention), Some(Date | DateTime | Time)));
+        let is_other = || ranges::is_of_other_edge(situation, function, anchor.slot, anchor.span);
+        !is_moment || !ablation::holds("ranges.other_edge", is_other())
     });
 }
 

@@ -12,7 +12,7 @@ use crate::{
         answered, asked,
         expected::Expected,
         outcome::{Decision, Frame, Outcome},
-        ranges::is_range,
+        ranges::{self, is_range},
         reading::Reading,
         situation::Situation,
         vocabulary::words_of,
@@ -448,14 +448,14 @@ impl OpenForm<'_> {
 
     /// An answer fills the slot that was asked for, before it replaces a known value ("31" to "and the other page?").
     /// The same holds for an answer that says nothing else.
-    fn keep_to_asked(&self, own: &Situation<'_>, values: &mut [SlotValue]) {
+    fn keep_to_asked(&self, situation: &Situation<'_>, values: &mut [SlotValue]) {
         let Some(asked) = self.asked_slot().filter(|_| !self.has_acts()) else { return };
         let slot_of = |value: &SlotValue| self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
         let [pointer] = self.asked else { return };
         if values.iter().any(|value| slot_of(value) == Some(asked)) {
             return;
         }
-        let utterance = own.utterance();
+        let utterance = situation.utterance();
         let is_bare = |value: &SlotValue| {
             let is_inside = |word: &Span| value.span.is_some_and(|span| span.overlaps(*word));
             let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), &utterance.meant(*word));
@@ -465,7 +465,11 @@ impl OpenForm<'_> {
             let own = self.function.slot(asked);
             let is_known = slot_of(value).is_some_and(|slot| self.form.has(&self.function.slot(slot).path));
             let takes = |name: &str| own.recognizers.iter().any(|id| self.module.recognizer(*id).name == name);
-            (is_known || is_bare(value)) && value.recognizer.as_deref().map_or(own.takes_any_words(), takes)
+            let is_other =
+                value.span.is_some_and(|span| ranges::is_of_other_edge(situation, self.function, asked, span));
+            (is_known || is_bare(value))
+                && value.recognizer.as_deref().map_or(own.takes_any_words(), takes)
+                && !ablation::holds("ranges.other_edge", is_other)
         };
         if let Some(value) = values.iter_mut().find(may_be_asked) {
             value.pointer.clone_from(pointer);

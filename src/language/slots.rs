@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::units::Unit;
+use super::{units::Unit, words::Limit};
 use crate::text::{fold, names::singular};
 
 /// Words in names and descriptions of slots. Singular and plural of single words count as one, except in `measured` and
@@ -47,9 +47,10 @@ pub struct OfSlots {
     pub count_beginnings: Vec<String>,
     /// The same in descriptions: "how many".
     pub counting: Vec<String>,
-    /// Names for the start and for the end of a range: "start", "arrival"; "until", "departure".
-    pub begins: Vec<String>,
-    pub ends: Vec<String>,
+    /// The start and the end of a range: names of their slots ("start", "arrival"; "until", "departure"), and the words
+    /// that make a day or a time one of them ("since", "until").
+    pub begins: Limit,
+    pub ends: Limit,
     /// Endings of slot names for remarks: "note".
     pub remarks: Vec<String>,
     /// Endings of slot names for a part of an address: "street"; "city"; "zip".
@@ -135,8 +136,6 @@ impl OfSlots {
             &mut self.measured,
             &mut self.periods,
             &mut self.counting,
-            &mut self.begins,
-            &mut self.ends,
             &mut self.streets,
             &mut self.kinds_of_street,
             &mut self.dwellings,
