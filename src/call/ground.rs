@@ -8,8 +8,8 @@
 //! utterance (folded; then with numbers as words or digits and with other endings; then in another order); its number,
 //! date or digits; the same in earlier texts of the conversation; the schema's default; its choices.
 //!
-//! A text that was said with other signs, or in another order, is replaced by the words as they were said, and
-//! reported.
+//! A text that was said with other signs, with shorter words, or in another order, is replaced by the words as they
+//! were said, and reported.
 
 use std::{borrow::Cow, cell::OnceCell, collections::HashSet};
 
@@ -228,7 +228,7 @@ impl<'a> Walk<'a> {
         Some(self.of_mention(&mention.value, mention))
     }
 
-    /// Replaces the value by the words that were said, if it has signs that were not said. Values that follow a pattern
+    /// Replaces the value by the words that were said, if it has signs or letters that were not said. Values that follow a pattern
     /// or the choices of the schema stay.
     fn cut_back(&mut self, grounded: SlotValue, slot: Option<(SlotId, &'a Slot)>, value: &Value) -> SlotValue {
         let is_written_by_rule = slot.is_some_and(|(_, slot)| {
@@ -249,7 +249,7 @@ impl<'a> Walk<'a> {
             None => SaidText::new(Cow::Owned(Utterance::new(words)), self.rules.reader).says_in_a_row(text),
         };
         let Some(said) = as_said(text, words, all, in_a_row).map(str::to_owned) else { return grounded };
-        self.violate(ViolationKind::Ungrounded, value, "the words as they were said, without other signs");
+        self.violate(ViolationKind::Ungrounded, value, "the words as they were said, without other signs or letters");
         SlotValue { value: said.into(), ..grounded }
     }
 

@@ -105,7 +105,7 @@ impl<'a> SaidText<'a> {
             Value::String(text) if is_open && (is_empty(text, self.languages()) || self.lacks_syntax_of(text)) => None,
             Value::String(text) => self
                 .verbatim(text, used)
-                .or_else(|| self.in_words(text, used))
+                .or_else(|| self.in_words(text, used, kin))
                 .or_else(|| self.number(read_number(text, self.reader)?.1, used))
                 .or_else(|| self.digits(text))
                 .or_else(|| self.in_digits().find(&self.written(text)).map(|span| (span, 0.9)))
@@ -155,8 +155,8 @@ impl<'a> SaidText<'a> {
             && words.binary_search_by_key(&span.end, |word| word.end).is_ok()
     }
 
-    /// The value's words in a row, with other endings.
-    fn in_words(&self, value: &str, used: &[Span]) -> Option<(Span, f32)> {
+    /// The value's words in a row, where `is_form` tells whether a word that was said and one of the value are the same.
+    fn in_words(&self, value: &str, used: &[Span], is_form: fn(&str, &str) -> bool) -> Option<(Span, f32)> {
         let value = self.written(value);
         let wanted: Vec<&str> = split_words(value.text()).map(|(_, word)| word).collect();
         if wanted.is_empty() || wanted.len() > MAX_WORDS {
@@ -165,7 +165,7 @@ impl<'a> SaidText<'a> {
         let words = self.words();
         let mut best: Option<Span> = None;
         for window in words.windows(wanted.len()) {
-            if window.iter().zip(&wanted).all(|(said, wanted)| kin(&said.folded, wanted)) {
+            if window.iter().zip(&wanted).all(|(said, wanted)| is_form(&said.folded, wanted)) {
                 let span = Span::new(window[0].span.start, window[window.len() - 1].span.end);
                 if !used.iter().any(|taken| taken.overlaps(span)) {
                     best = Some(span);
@@ -245,9 +245,11 @@ impl<'a> SaidText<'a> {
         best
     }
 
-    /// True if the value's words were said in a row, with other endings or with numbers in another notation.
+    /// True if the value's words were said in a row, without their endings or with numbers in another notation. An
+    /// ending may be left out ("pizza" for "pizzas"), but none is added: "Seattlee" is no form of a name.
     pub(super) fn says_in_a_row(&self, value: &str) -> bool {
-        self.in_words(value, &[]).is_some()
+        let is_form = |said: &str, wanted: &str| said.starts_with(wanted) && kin(said, wanted);
+        self.in_words(value, &[], is_form).is_some()
     }
 
     fn number(&self, wanted: f64, used: &[Span]) -> Option<(Span, f32)> {

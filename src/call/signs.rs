@@ -12,7 +12,7 @@ const OF_NUMBERS: &str = "+-:.,/ %()TZPWYMDHS";
 
 /// The words as they were said, to replace a `value` with signs, marks or an order that were not said; `None` if it may
 /// stay. `words` are those that ground it, `all` is everything that was said, and `in_a_row` tells whether the value's
-/// words were said one after the other.
+/// words were said one after the other, with nothing added to them.
 pub(super) fn as_said<'w>(value: &str, words: &'w str, all: &str, in_a_row: impl FnOnce() -> bool) -> Option<&'w str> {
     let written = plain(value);
     let is_same = letters(value) == letters(words);

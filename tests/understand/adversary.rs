@@ -85,6 +85,7 @@ pub(super) fn bad_replies() -> Vec<(&'static str, Reply)> {
         ("a placeholder", called(FORECAST, "{\"location\":\"<location>\",\"num_days\":3}")),
         ("empty values", called(FORECAST, "{\"location\":\"\",\"num_days\":null}")),
         ("an injection in a value", called(FORECAST, "{\"location\":\"Seattle'; DROP TABLE cities\",\"num_days\":3}")),
+        ("an ending that was not said", called(FORECAST, "{\"location\":\"Seattlee\",\"num_days\":3}")),
         ("deep nesting", called(FORECAST, &deep)),
         ("a huge number", called(FORECAST, "{\"location\":\"Seattle\",\"num_days\":1e308}")),
         ("a huge value", called(FORECAST, &json!({"location": "x".repeat(1 << 20), "num_days": 3}).to_string())),
