@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{
     CliError, End,
+    eval::own_cases,
     report::{self, EffectReport, Guessed},
     target,
 };
@@ -13,6 +14,7 @@ use crate::{
     call::Validator,
     config::Config,
     embed::Kind,
+    eval::Usable,
     module::{
         self, Diagnostic, Diagnostics, Function, KnownEffect, LoadError, Module, Severity, SlotReading,
         settings::SlotSettings,
@@ -44,6 +46,9 @@ struct Checked {
     guessed: Vec<Guessed>,
     /// The effect of each function.
     effects: Vec<EffectReport>,
+    /// What `uptake eval` can use of `cases.jsonl` and `dialogues.jsonl`. Their problems are no findings of this command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usable: Option<Usable>,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,6 +70,7 @@ pub(super) fn run(args: &CheckArgs, config: &Config) -> Result<End, CliError> {
             report::diagnostics(&checked.module, &checked.diagnostics);
             report::effects(&checked.effects);
             report::guessed(&checked.guessed);
+            checked.usable.iter().for_each(report::usable);
         }
     }
     Ok(if ok { End::Done } else { End::Findings })
@@ -75,12 +81,13 @@ fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
         return Err(CliError::Usage(format!("{} is no directory", directory.display())));
     }
     let name = target::name_of(directory);
-    let (mut guessed, mut effects) = (Vec::new(), Vec::new());
+    let (mut guessed, mut effects, mut usable) = (Vec::new(), Vec::new(), None);
     let diagnostics = match module::load(directory, name.clone(), &config.modules.limits) {
         Ok(module) => {
             let mut found = module.warnings.clone();
             guessed = guesses(&module);
             effects = effects_of(&module);
+            usable = own_cases(directory)?.map(|cases| Usable::of(&module, cases));
             found.extend(unspoken(&module, config.embed.kind));
             found.extend(obstacles(&module, &config.actions)?);
             // The checks should have found these errors already; a module that does not compile must never pass.
@@ -104,6 +111,7 @@ fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
         diagnostics,
         guessed,
         effects,
+        usable,
     })
 }
 

@@ -256,32 +256,29 @@ async fn prepare(snapshots: &Snapshots, name: &ModuleName, config: &Config) -> R
 
 /// The named files, or else the module's own.
 fn read(named: &[PathBuf], module: &Path) -> Result<Cases, CliError> {
+    if named.is_empty() {
+        let none = || format!("{} has no {}; name a file with --cases", module.display(), OWN_CASES.join(", "));
+        return own_cases(module)?.ok_or_else(|| CliError::Usage(none()));
+    }
     let mut cases = Cases::default();
     for path in named {
         let text = fs::read_to_string(path).map_err(CliError::io(path.display().to_string()))?;
         cases.extend(Cases::parse(&path.display().to_string(), &text));
     }
-    let mut found = !named.is_empty();
-    if !found {
-        for file in OWN_CASES {
-            match fs::read_to_string(module.join(file)) {
-                Ok(text) => {
-                    cases.extend(Cases::parse(file, &text));
-                    found = true;
-                }
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(CliError::io(module.join(file).display().to_string())(error)),
-            }
+    Ok(cases)
+}
+
+/// The cases and dialogues in the directory of a module; `None` if it has no file of them.
+pub(super) fn own_cases(module: &Path) -> Result<Option<Cases>, CliError> {
+    let mut own: Option<Cases> = None;
+    for file in OWN_CASES {
+        match fs::read_to_string(module.join(file)) {
+            Ok(text) => own.get_or_insert_default().extend(Cases::parse(file, &text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(CliError::io(module.join(file).display().to_string())(error)),
         }
     }
-    if !found {
-        return Err(CliError::Usage(format!(
-            "{} has no {}; name a file with --cases",
-            module.display(),
-            OWN_CASES.join(", ")
-        )));
-    }
-    Ok(cases)
+    Ok(own)
 }
 
 #[cfg(test)]

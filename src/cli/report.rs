@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::CliError;
 use crate::{
     answer::{ChatCompletion, Choice, SlotBody, SlotValueBody, Understood},
+    eval::Usable,
     import::{self, report::Fate},
     llm::{
         Support,
@@ -135,6 +136,24 @@ pub(super) fn effects(all: &[EffectReport]) {
 pub(super) fn guessed(all: &[Guessed]) {
     for one in all {
         line(&format!("  {} is read with {}, by its words", one.slot, one.settings.join(", ")));
+    }
+}
+
+/// The most problems of cases that are listed.
+const MOST_PROBLEMS: usize = 10;
+
+pub(super) fn usable(found: &Usable) {
+    let Usable { cases, dialogues, problems } = found;
+    let kinds = [(*cases, "case"), (*dialogues, "dialogue")];
+    let some = kinds.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what));
+    let some = some.collect::<Vec<_>>().join(" and ");
+    line(&format!(
+        "  {} can be used by `uptake eval`",
+        if some.is_empty() { "no case and no dialogue" } else { &some }
+    ));
+    problems.iter().take(MOST_PROBLEMS).for_each(|problem| line(&format!("    {problem}")));
+    if problems.len() > MOST_PROBLEMS {
+        line(&format!("    ... and {} more", problems.len() - MOST_PROBLEMS));
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{
     call::{self, Completed, SlotValue, Source, Validator, ViolationKind},
     module::{FunctionId, Module, ModuleName, SlotPath},
-    text::is_blank,
+    text::{fold, is_blank},
 };
 
 /// The version of this format. A state of another version is refused, never misread.
@@ -348,6 +348,12 @@ impl State {
     pub fn called_since(&self) -> impl Iterator<Item = &str> {
         let lines = self.lines.iter().rev().take_while(|line| line.who != Who::Person);
         lines.filter(|line| line.who == Who::Called).filter_map(|line| line.text.split('(').next())
+    }
+
+    /// True if the person has said the same text before.
+    pub(crate) fn has_said(&self, text: &str) -> bool {
+        let is_same = |line: &Line| line.who == Who::Person && fold(line.text.trim()) == fold(text.trim());
+        self.lines.iter().any(is_same)
     }
 
     /// Remembers a message; the oldest are dropped.

@@ -25,7 +25,7 @@ use crate::{
             account::{Account, ReadOut, account},
         },
     },
-    text::{Span, fold, plain::first_sentence},
+    text::{Span, plain::first_sentence},
 };
 
 /// See [the module](self). Only consent calls what was put to the person. A possible change is applied and put again. A
@@ -190,11 +190,7 @@ impl OpenForm<'_> {
         let (utterance, language) = dialogue.situation.said();
         let account = account(language, &self.read_out(dialogue), utterance.text());
         let is_open = account.refuses || account.negates || account.unsettles;
-        let is_sent_before = dialogue
-            .state
-            .lines
-            .iter()
-            .any(|line| line.who == Who::Person && fold(line.text.trim()) == fold(utterance.text().trim()));
+        let is_sent_before = dialogue.state.has_said(utterance.text());
         !is_open && (account.agrees || !is_sent_before) && dialogue.situation.is_heard_as_consent(&account.left)
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::{
     ablation,
     call::SlotValue,
-    conversation::{FormUpdate, UpdateMode},
+    conversation::UpdateMode,
     decide::situation::Situation,
     dialogue::{form_reading::FormReading, open_form::OpenForm},
     module::{SlotId, SlotKind},
@@ -80,8 +80,7 @@ impl OpenForm<'_> {
             };
             let (mut named, mut others) = (0, Vec::new());
             for span in &spans {
-                let mut alone =
-                    FormReading { said: FormUpdate::default(), confidence: read.confidence, leaves_words: false };
+                let mut alone = FormReading::empty(read.confidence);
                 match self.fill(own, slot, *span, &mut alone) {
                     true if is_known(&alone) => named += 1,
                     true if !is_ruled_out(*span) => others.push(alone),
@@ -101,7 +100,7 @@ impl OpenForm<'_> {
 
     /// What the words of `part` say about a slot with recognizers, if they say nothing else.
     fn reads_all(&self, own: &Situation<'_>, slot: SlotId, part: Span, confidence: f32) -> Option<FormReading> {
-        let mut alone = FormReading { said: FormUpdate::default(), confidence, leaves_words: false };
+        let mut alone = FormReading::empty(confidence);
         let is_valid = self.fill(own, slot, part, &mut alone)
             && alone.said.invalid.is_empty()
             && alone.said.values.iter().all(|value| value.recognizer.is_some());

@@ -50,6 +50,13 @@ pub(crate) struct FormReading {
     pub leaves_words: bool,
 }
 
+impl FormReading {
+    /// A reading in which nothing is said yet.
+    pub(crate) fn empty(confidence: f32) -> Self {
+        Self { said: FormUpdate::default(), confidence, leaves_words: false }
+    }
+}
+
 impl OpenForm<'_> {
     /// True if the utterance has a value for the form that a recognizer knows.
     pub(crate) fn is_told_values(&self, situation: &Situation<'_>) -> bool {
@@ -372,7 +379,7 @@ impl OpenForm<'_> {
         let Some(end) = parts.rfind([',', ';', '.', '、', '。']).map(|at| parts[..at].chars().count()) else {
             return;
         };
-        let mut answer = FormReading { said: FormUpdate::default(), confidence: 1.0, leaves_words: false };
+        let mut answer = FormReading::empty(1.0);
         if self.fill(own, asked, Span::new(0, end), &mut answer) {
             let is_likely = |value: &SlotValue| value.recognizer.is_some() || value.confidence >= EVEN;
             read.said.values.extend(answer.said.values.into_iter().filter(is_likely));

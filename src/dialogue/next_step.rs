@@ -352,7 +352,12 @@ impl Turning<'_> {
         }
         // A question that is repeated in the same words says why.
         let is_lost = tries > 0 && !applied.is_understood && has_own_lead;
-        let not_understood = || is_lost.then(|| voice.not_understood(state.helpless));
+        // A request that comes again right behind the question was understood; it waits for the yes.
+        let is_sent_again = is_confirmation && tries == 1 && self.before.has_said(self.utterance);
+        let not_understood = || {
+            let lead = || if is_sent_again { voice.not_done() } else { voice.not_understood(state.helpless) };
+            is_lost.then(lead)
+        };
         let lead = if applied.is_restarted { Some(voice.restarted()) } else { not_understood() };
         let question = self.led(state, question, lead);
         if counts {

@@ -39,7 +39,7 @@ pub use score::Scores;
 
 use crate::{
     decide::confidence::Calibration,
-    module::settings::StrategyName,
+    module::{Module, settings::StrategyName},
     snapshot::Snapshot,
     understand::{Outcome, TurnError, TurnRequest, Understander},
 };
@@ -188,6 +188,25 @@ pub struct WrongCase {
     pub error: Option<String>,
 }
 
+/// How many cases and dialogues can be run, and what keeps the others from it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Usable {
+    pub cases: usize,
+    pub dialogues: usize,
+    pub problems: Vec<Problem>,
+}
+
+impl Usable {
+    #[must_use]
+    pub fn of(module: &Module, cases: Cases) -> Self {
+        let mut tally = Tally::new(module);
+        tally.problems = cases.problems;
+        let usable = cases.cases.iter().filter(|case| tally.resolve(case).is_some()).count();
+        let dialogues = cases.dialogues.iter().filter(|dialogue| tally.knows(dialogue)).count();
+        Self { cases: usable, dialogues, problems: tally.problems }
+    }
+}
+
 /// Receives the numbers of finished cases and of all cases.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Send + Sync);
 
@@ -225,11 +244,7 @@ pub async fn evaluate(
     let mut dialogues = Dialogues::default();
     for (index, dialogue) in cases.dialogues.iter().enumerate() {
         progress(cases.cases.len() + index, all);
-        let (hindrance, odd) = dialogue::known(&snapshot.module, dialogue);
-        let is_run = hindrance.is_none();
-        let problem = |message| Problem { place: dialogue.place.clone(), message };
-        tally.problems.extend(odd.into_iter().chain(hindrance).map(problem));
-        if is_run {
+        if tally.knows(dialogue) {
             dialogue::run(understander, snapshot, dialogue, options, &mut dialogues).await?;
             #[cfg(feature = "ablation")]
             ablated::dialogue((understander, snapshot), dialogue, options).await?;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    Case, CaseResult, Confusion, Counts, Dialogues, EvalOptions, Evaluation, FAILED, Finding, NONE, Observation,
-    OutcomeKind, Problem, SlotCounts, TIE, Understood, Verdict, WrongCase, answer::Answer, cases::Task, compare,
-    features, score,
+    Case, CaseResult, Confusion, Counts, Dialogue, Dialogues, EvalOptions, Evaluation, FAILED, Finding, NONE,
+    Observation, OutcomeKind, Problem, SlotCounts, TIE, Understood, Verdict, WrongCase, answer::Answer, cases::Task,
+    compare, dialogue, features, score,
 };
 use crate::{
     conversation::State,
@@ -75,6 +75,15 @@ impl<'a> Tally<'a> {
             given = Some(known);
         }
         Some(Task { functions, given })
+    }
+
+    /// False, with a problem recorded, if the dialogue names a function that the module does not have.
+    pub(super) fn knows(&mut self, dialogue: &Dialogue) -> bool {
+        let (hindrance, odd) = dialogue::known(self.module, dialogue);
+        let is_run = hindrance.is_none();
+        let problem = |message| Problem { place: dialogue.place.clone(), message };
+        self.problems.extend(odd.into_iter().chain(hindrance).map(problem));
+        is_run
     }
 
     /// Runs the case through a turn, and counts the result. False, with a problem recorded, if it cannot be run.

@@ -298,6 +298,8 @@ pub struct News {
     pub hand_over: String,
     /// Asks whether a human is to take over.
     pub offer: String,
+    /// To a request that is repeated although only a yes is missing.
+    pub not_done: String,
     /// For the first, the second and the third time.
     pub not_understood: [String; 3],
     /// A text that is repeated for the third time in a row.

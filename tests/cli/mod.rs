@@ -302,6 +302,27 @@ mod modules {
     }
 
     #[test]
+    fn check_says_which_cases_can_be_used() {
+        let shell = Shell::new();
+        let module = shell.directory.path().join("own");
+        std::fs::create_dir(&module).expect("a directory");
+        let schema = "[{\"name\": \"ring\", \"parameters\": {\"type\": \"object\", \"properties\": {}}}]";
+        std::fs::write(module.join("schema.json"), schema).expect("a file");
+        let path = module.to_string_lossy().into_owned();
+        assert!(!ends(&shell.run(&["check", &path]), 0).contains("can be used"), "there are no cases");
+        let cases =
+            "{\"utterance\": \"ring\", \"function\": \"ring\"}\n{\"utterance\": \"sing\", \"function\": \"sing\"}\n{";
+        std::fs::write(module.join("cases.jsonl"), cases).expect("a file");
+        let dialogue = "{\"turns\": [{\"user\": \"ring\", \"expect\": {\"function\": \"ring\"}}]}";
+        std::fs::write(module.join("dialogues.jsonl"), dialogue).expect("a file");
+        let out = ends(&shell.run(&["check", &path]), 0);
+        assert!(out.contains("1 case and 1 dialogue can be used"), "{out}");
+        assert!(out.contains("cases.jsonl:2: ") && out.contains("cases.jsonl:3: "), "{out}");
+        let json: Value = serde_json::from_str(&ends(&shell.run(&["check", "--json", &path]), 0)).unwrap();
+        assert_eq!(json["modules"][0]["usable"]["problems"].as_array().map(Vec::len), Some(2), "{json}");
+    }
+
+    #[test]
     fn a_project_is_imported_evaluated_and_exported() {
         let shell = Shell::new();
         let project = fixture("import/clu").to_string_lossy().into_owned();

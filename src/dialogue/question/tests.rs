@@ -277,6 +277,7 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         ("failed", voice.results(&[result("Error: the kitchen is closed")])),
         ("failed without a reason", voice.results(&[result("{\"success\": false}")])),
         ("restarted", voice.restarted()),
+        ("the request came again", voice.not_done()),
         ("not understood", voice.not_understood(1)),
         ("not understood again", voice.not_understood(2)),
         ("not understood once more", voice.not_understood(3)),

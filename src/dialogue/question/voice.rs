@@ -75,6 +75,11 @@ impl<'a> Voice<'a> {
         self.words.restarted().to_owned()
     }
 
+    /// To a request that is repeated although only a yes is missing.
+    pub(crate) fn not_done(&self) -> String {
+        self.words.not_done().to_owned()
+    }
+
     /// `times` counts from 1.
     pub(crate) fn not_understood(&self, times: u32) -> String {
         self.words.not_understood(times).to_owned()

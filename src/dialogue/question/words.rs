@@ -404,6 +404,10 @@ impl Words {
         &self.sentences.news.restarted
     }
 
+    pub(crate) fn not_done(self) -> &'static str {
+        &self.sentences.news.not_done
+    }
+
     /// Says that nothing was understood. `times` counts from 1; after the last wording the first comes again.
     pub(crate) fn not_understood(self, times: u32) -> &'static str {
         in_turn(&self.sentences.news.not_understood, times)
