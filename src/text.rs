@@ -491,6 +491,12 @@ fn laid_on(letters: &[char], characters: usize, at: usize) -> &[char] {
     }
 }
 
+/// True of two texts that differ at most in case, accents and the white space around them.
+#[must_use]
+pub fn is_same_text(left: &str, right: &str) -> bool {
+    fold(left.trim()) == fold(right.trim())
+}
+
 /// True if a text shows nothing: only white space, control characters and zero-width ones.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {

@@ -650,6 +650,19 @@ mod tests {
     }
 
     #[test]
+    fn an_ending_may_be_left_out_and_none_is_added() {
+        for (value, text, expected) in [
+            ("pizza", "two pizzas", "pizza"),
+            ("cherry pie", "the cherries pie", "cherry pie"),
+            ("lasagnas", "one lasagna", "lasagna"),
+            ("margheritae", "a margherita", "margherita"),
+        ] {
+            let found = grounding(json!({"dish": value}), text, &[], &[]);
+            assert_eq!(found.grounded.first().map(|one| &one.value), Some(&json!(expected)), "{value}");
+        }
+    }
+
+    #[test]
     fn what_was_said_is_grounded() {
         for (key, value, text, expected) in [
             ("dish", json!("pepperoni pizza"), "Two Pepperoni Pizzas please", "Pepperoni Pizzas"),

@@ -245,10 +245,10 @@ impl<'a> SaidText<'a> {
         best
     }
 
-    /// True if the value's words were said in a row, without their endings or with numbers in another notation. An
-    /// ending may be left out ("pizza" for "pizzas"), but none is added: "Seattlee" is no form of a name.
+    /// True if the value's words were said in a row, perhaps with shorter endings or with numbers in another notation:
+    /// "pizza" for "pizzas", "cherry" for "cherries". No ending is added: "Seattlee" is no form of a name.
     pub(super) fn says_in_a_row(&self, value: &str) -> bool {
-        let is_form = |said: &str, wanted: &str| said.starts_with(wanted) && kin(said, wanted);
+        let is_form = |said: &str, wanted: &str| said == wanted || wanted.len() < said.len() && kin(said, wanted);
         self.in_words(value, &[], is_form).is_some()
     }
 

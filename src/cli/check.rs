@@ -1,4 +1,7 @@
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use serde::Serialize;
@@ -46,7 +49,7 @@ struct Checked {
     guessed: Vec<Guessed>,
     /// The effect of each function.
     effects: Vec<EffectReport>,
-    /// What `uptake eval` can use of `cases.jsonl` and `dialogues.jsonl`. Their problems are no findings of this command.
+    /// What `uptake eval` can use of `cases.jsonl` and `dialogues.jsonl`. A bad line is no error of the module.
     #[serde(skip_serializing_if = "Option::is_none")]
     usable: Option<Usable>,
 }
@@ -87,7 +90,10 @@ fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
             let mut found = module.warnings.clone();
             guessed = guesses(&module);
             effects = effects_of(&module);
-            usable = own_cases(directory)?.map(|cases| Usable::of(&module, cases));
+            match own_cases(directory) {
+                Ok(cases) => usable = cases.map(|cases| Usable::of(&module, cases)),
+                Err((file, error)) => found.push(unreadable_cases(file, &error)),
+            }
             found.extend(unspoken(&module, config.embed.kind));
             found.extend(obstacles(&module, &config.actions)?);
             // The checks should have found these errors already; a module that does not compile must never pass.
@@ -113,6 +119,19 @@ fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
         effects,
         usable,
     })
+}
+
+fn unreadable_cases(file: &str, error: &io::Error) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Warning,
+        code: "unreadable-cases",
+        file: file.to_owned(),
+        pointer: String::new(),
+        line: None,
+        column: None,
+        message: format!("the file cannot be read: {error}"),
+        hint: Some("save it as UTF-8, readable by this user".to_owned()),
+    }
 }
 
 /// Readings that are derived from the schema's texts, and not from settings.

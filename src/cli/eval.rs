@@ -1,6 +1,6 @@
 use std::{
     fs,
-    io::ErrorKind,
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -258,7 +258,9 @@ async fn prepare(snapshots: &Snapshots, name: &ModuleName, config: &Config) -> R
 fn read(named: &[PathBuf], module: &Path) -> Result<Cases, CliError> {
     if named.is_empty() {
         let none = || format!("{} has no {}; name a file with --cases", module.display(), OWN_CASES.join(", "));
-        return own_cases(module)?.ok_or_else(|| CliError::Usage(none()));
+        let own = own_cases(module);
+        let own = own.map_err(|(file, error)| CliError::io(module.join(file).display().to_string())(error))?;
+        return own.ok_or_else(|| CliError::Usage(none()));
     }
     let mut cases = Cases::default();
     for path in named {
@@ -269,13 +271,16 @@ fn read(named: &[PathBuf], module: &Path) -> Result<Cases, CliError> {
 }
 
 /// The cases and dialogues in the directory of a module; `None` if it has no file of them.
-pub(super) fn own_cases(module: &Path) -> Result<Option<Cases>, CliError> {
+///
+/// # Errors
+/// The name of the file that cannot be read, and why.
+pub(super) fn own_cases(module: &Path) -> Result<Option<Cases>, (&'static str, io::Error)> {
     let mut own: Option<Cases> = None;
     for file in OWN_CASES {
         match fs::read_to_string(module.join(file)) {
             Ok(text) => own.get_or_insert_default().extend(Cases::parse(file, &text)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(CliError::io(module.join(file).display().to_string())(error)),
+            Err(error) => return Err((file, error)),
         }
     }
     Ok(own)

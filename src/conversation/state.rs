@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{
     call::{self, Completed, SlotValue, Source, Validator, ViolationKind},
     module::{FunctionId, Module, ModuleName, SlotPath},
-    text::{fold, is_blank},
+    text::is_blank,
 };
 
 /// The version of this format. A state of another version is refused, never misread.
@@ -350,10 +350,10 @@ impl State {
         lines.filter(|line| line.who == Who::Called).filter_map(|line| line.text.split('(').next())
     }
 
-    /// True if the person has said the same text before.
-    pub(crate) fn has_said(&self, text: &str) -> bool {
-        let is_same = |line: &Line| line.who == Who::Person && fold(line.text.trim()) == fold(text.trim());
-        self.lines.iter().any(is_same)
+    /// The messages of the person that are still known, the latest first; without sensitive values.
+    pub(crate) fn said_before(&self) -> impl Iterator<Item = &str> {
+        let lines = self.lines.iter().rev().filter(|line| line.who == Who::Person);
+        lines.map(|line| line.text.as_str())
     }
 
     /// Remembers a message; the oldest are dropped.

@@ -2,7 +2,7 @@
 //! first Thursday after the Friday.
 //!
 //! Two slots are the ends of a range if a rule of the module or their names say so. The words of an utterance do not:
-//! "move it from Friday to Thursday" goes back.
+//! "move it from Friday to Thursday" goes back. But "until Friday" fills no beginning.
 
 use jiff::{Span as Length, ToSpan as _, civil::Date};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::{
     decide::{limits, situation::Situation},
     language::{Language, slots::OfSlots, words::Limit},
     module::{
-        Function, Module, SlotId, SlotPath,
+        Builtin, Function, Module, RecognizerKind, SlotId, SlotPath,
         rule::{Base, Comparison, Rule},
     },
     recognize::{self, Mention},
@@ -120,28 +120,63 @@ pub(crate) fn is_range(module: &Module, function: &Function, (first, last): (Slo
 }
 
 /// True of a day or a time that is said as one edge of a range, where the slot is the other: "until 22 May" is no
-/// arrival. A slot whose name may mean either edge takes both.
+/// arrival.
 pub(crate) fn is_of_other_edge(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
-    let (utterance, code) = situation.said();
     let module = &situation.knowledge.module;
-    let is_only = |edge: Edge| edge.is_named(module, function, slot) && !edge.other().is_named(module, function, slot);
-    let is_said = |edge: Edge| {
-        let languages = Language::and_english(code).into_iter();
-        languages
-            .map(|language| edge.of(&language.words.slots))
-            .any(|edge| limits::phrases_of(edge, utterance, span).next().is_some())
+    let is_moment = |mention: &Mention| {
+        let kind = &module.recognizer(mention.recognizer).kind;
+        matches!(kind, RecognizerKind::Builtin(Builtin::Date | Builtin::DateTime | Builtin::Time))
     };
-    [Edge::Begin, Edge::End].into_iter().any(|edge| is_only(edge) && is_said(edge.other()) && !is_said(edge))
+    let Some(said) = Edge::said(situation.said(), span) else { return false };
+    situation.mentions().iter().any(|mention| mention.span == span && is_moment(mention))
+        && Edge::of_slot(module, function, slot) == Some(said.other())
 }
 
 /// One of the two edges of a range.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edge {
     Begin,
     End,
 }
 
 impl Edge {
+    const BOTH: [Self; 2] = [Self::Begin, Self::End];
+
+    /// The edge that the words beside a moment make it. The longer phrase counts: "not until" contains "until".
+    fn said((utterance, code): (&Utterance, &str), span: Span) -> Option<Self> {
+        let longest = |edge: Self| {
+            let languages = Language::and_english(code).into_iter();
+            let phrases =
+                languages.flat_map(|language| limits::phrases_of(edge.of(&language.words.slots), utterance, span));
+            phrases.map(|phrase| phrase.len()).max()
+        };
+        match (longest(Self::Begin), longest(Self::End)) {
+            (begin, end) if begin > end => Some(Self::Begin),
+            (begin, end) if end > begin => Some(Self::End),
+            _ => None,
+        }
+    }
+
+    /// The edge that only this slot of the function can be: another slot is the other edge, or its whole name is a word
+    /// that makes a moment that edge ("since"). "Cancel it from 1 May" may fill an `end_date` that stands alone.
+    fn of_slot(module: &Module, function: &Function, slot: SlotId) -> Option<Self> {
+        let languages = Language::and_english(module.language());
+        let name: Vec<String> = name_words(function.slot(slot).label()).iter().map(|word| fold(word)).collect();
+        let is_edge = |edge: &Self| {
+            let mut limits = languages.iter().map(|language| edge.of(&language.words.slots));
+            let is_end_of = |other: SlotId| match edge {
+                Self::Begin => is_range(module, function, (slot, other)),
+                Self::End => is_range(module, function, (other, slot)),
+            };
+            limits.any(|limit| limit.before.contains(&name)) || function.slot_ids().any(is_end_of)
+        };
+        match Self::BOTH.map(|edge| is_edge(&edge)) {
+            [true, false] => Some(Self::Begin),
+            [false, true] => Some(Self::End),
+            _ => None,
+        }
+    }
+
     const fn other(self) -> Self {
         match self {
             Self::Begin => Self::End,

@@ -624,12 +624,9 @@ fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
 
 /// "Until 22 May" fills no slot for the first day of a range, even if that was asked for.
 fn drop_other_edges(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
-    let module = &situation.knowledge.module;
-    anchors.retain(|(anchor, mention)| {
-        use Builtin::{Date, DateTime, Time};
-        let is_moment = mention.is_some_and(|mention| matches!(builtin(module, mention), Some(Date | DateTime | Time)));
-        let is_other = || ranges::is_of_other_edge(situation, function, anchor.slot, anchor.span);
-        !is_moment || !ablation::holds("ranges.other_edge", is_other())
+    anchors.retain(|(anchor, _)| {
+        let is_other = ranges::is_of_other_edge(situation, function, anchor.slot, anchor.span);
+        !ablation::holds("ranges.other_edge", is_other)
     });
 }
 

@@ -25,7 +25,7 @@ use crate::{
             account::{Account, ReadOut, account},
         },
     },
-    text::{Span, plain::first_sentence},
+    text::{Span, is_same_text, plain::first_sentence},
 };
 
 /// See [the module](self). Only consent calls what was put to the person. A possible change is applied and put again. A
@@ -153,8 +153,7 @@ impl OpenForm<'_> {
         let named = [words_of(&self.function.name), words_of(&first_sentence(&self.function.description))].concat();
         let own: HashSet<String> = own_words(self.module, self.id).into_iter().collect();
         let question = last_question(dialogue.state).into_iter();
-        let requests = dialogue.state.lines.iter().filter(|line| line.who == Who::Person);
-        let said = requests.map(|line| line.text.as_str()).chain(question).flat_map(words_of);
+        let said = dialogue.state.said_before().chain(question).flat_map(words_of);
         let asked_with = said.filter(|word| own.contains(word)).collect();
         ReadOut::new(texts.iter().map(String::as_str)).with_words(named, asked_with)
     }
@@ -190,7 +189,7 @@ impl OpenForm<'_> {
         let (utterance, language) = dialogue.situation.said();
         let account = account(language, &self.read_out(dialogue), utterance.text());
         let is_open = account.refuses || account.negates || account.unsettles;
-        let is_sent_before = dialogue.state.has_said(utterance.text());
+        let is_sent_before = dialogue.state.said_before().any(|said| is_same_text(said, utterance.text()));
         !is_open && (account.agrees || !is_sent_before) && dialogue.situation.is_heard_as_consent(&account.left)
     }
 }

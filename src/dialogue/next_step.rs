@@ -22,7 +22,7 @@ use crate::{
     },
     module::{FunctionId, Module, SlotPath},
     recognize::acts::{Courtesy, Moves},
-    text::Span,
+    text::{Span, is_same_text},
 };
 
 /// After this many useless utterances in a row a human is offered: after the third, the sixth ...
@@ -352,13 +352,13 @@ impl Turning<'_> {
         }
         // A question that is repeated in the same words says why.
         let is_lost = tries > 0 && !applied.is_understood && has_own_lead;
-        // A request that comes again right behind the question was understood; it waits for the yes.
-        let is_sent_again = is_confirmation && tries == 1 && self.before.has_said(self.utterance);
-        let not_understood = || {
-            let lead = || if is_sent_again { voice.not_done() } else { voice.not_understood(state.helpless) };
-            is_lost.then(lead)
+        // What led to the question, sent once more, waits for the yes.
+        let is_sent_again = || is_same_text(self.before.said_before().next().unwrap_or_default(), self.utterance);
+        let not_understood = || match is_confirmation && !is_repeat && tries == 1 && is_sent_again() {
+            true => voice.not_done(),
+            false => voice.not_understood(state.helpless),
         };
-        let lead = if applied.is_restarted { Some(voice.restarted()) } else { not_understood() };
+        let lead = if applied.is_restarted { Some(voice.restarted()) } else { is_lost.then(not_understood) };
         let question = self.led(state, question, lead);
         if counts {
             form.tries.retain(|other, _| *other == key);

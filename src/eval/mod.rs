@@ -188,7 +188,7 @@ pub struct WrongCase {
     pub error: Option<String>,
 }
 
-/// How many cases and dialogues can be run, and what keeps the others from it.
+/// How many cases and dialogues can be run, and every problem of their lines.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Usable {
     pub cases: usize,

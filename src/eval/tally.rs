@@ -77,7 +77,7 @@ impl<'a> Tally<'a> {
         Some(Task { functions, given })
     }
 
-    /// False, with a problem recorded, if the dialogue names a function that the module does not have.
+    /// True if the dialogue can be run. Its problems are recorded.
     pub(super) fn knows(&mut self, dialogue: &Dialogue) -> bool {
         let (hindrance, odd) = dialogue::known(self.module, dialogue);
         let is_run = hindrance.is_none();

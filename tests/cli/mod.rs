@@ -320,6 +320,9 @@ mod modules {
         assert!(out.contains("cases.jsonl:2: ") && out.contains("cases.jsonl:3: "), "{out}");
         let json: Value = serde_json::from_str(&ends(&shell.run(&["check", "--json", &path]), 0)).unwrap();
         assert_eq!(json["modules"][0]["usable"]["problems"].as_array().map(Vec::len), Some(2), "{json}");
+        std::fs::write(module.join("dialogues.jsonl"), b"\xff").expect("a file");
+        let out = ends(&shell.run(&["check", &path]), 0);
+        assert!(out.contains("dialogues.jsonl") && out.contains("unreadable-cases"), "{out}");
     }
 
     #[test]
