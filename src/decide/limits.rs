@@ -3,7 +3,7 @@
 use crate::{
     ablation,
     decide::vocabulary::words_of,
-    language::{Language, words::Limit},
+    language::{Language, limits::Limit},
     module::Slot,
     text::{Span, Utterance},
 };

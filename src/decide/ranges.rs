@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{
     ablation,
     decide::{limits, situation::Situation},
-    language::{Language, slots::OfSlots, words::Limit},
+    language::{Language, limits::Limit, slots::OfSlots},
     module::{
         Builtin, Function, Module, RecognizerKind, SlotId, SlotPath,
         rule::{Base, Comparison, Rule},

@@ -24,6 +24,7 @@ pub mod effects;
 pub(crate) mod emptied;
 pub mod facts;
 pub mod grammar;
+pub mod limits;
 pub mod negation;
 pub mod pattern;
 pub mod phrases;

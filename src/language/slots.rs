@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{units::Unit, words::Limit};
+use super::{limits::Limit, units::Unit};
 use crate::text::{fold, names::singular};
 
 /// Words in names and descriptions of slots. Singular and plural of single words count as one, except in `measured` and

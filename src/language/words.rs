@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{PackError, slots::OfSlots};
-use crate::text::{Utterance, fold, words::phrase_words};
+use super::{PackError, limits::Limit, slots::OfSlots};
+use crate::text::{fold, words::phrase_words};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,38 +58,6 @@ impl From<Sides> for Phrases {
     fn from(Sides { before, requests, behind }: Sides) -> Self {
         let words = |phrases: &[String]| phrases.iter().map(|phrase| phrase_words(phrase, false)).collect();
         Self { before: words(&[before, requests].concat()), behind: words(&behind) }
-    }
-}
-
-/// Phrases that make a number a limit of one kind: the highest or the lowest value.
-#[derive(Debug, Deserialize)]
-#[serde(from = "Bounds")]
-pub struct Limit {
-    /// Words in names of slots that take this limit: "max".
-    pub names: Vec<String>,
-    /// Phrases right before the number, each as its words: "at most".
-    pub before: Vec<Vec<String>>,
-    /// Phrases right behind the number: "or less".
-    pub behind: Vec<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Bounds {
-    names: Vec<String>,
-    before: Vec<String>,
-    behind: Vec<String>,
-}
-
-impl From<Bounds> for Limit {
-    fn from(Bounds { names, before, behind }: Bounds) -> Self {
-        let words = |phrase: &String| Utterance::new(phrase).folded_words().map(str::to_owned).collect();
-        let phrases = |all: &[String]| all.iter().map(words).collect();
-        Self {
-            names: names.iter().map(|name| fold(name)).collect(),
-            before: phrases(&before),
-            behind: phrases(&behind),
-        }
     }
 }
 
