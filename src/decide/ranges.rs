@@ -148,7 +148,7 @@ impl Edge {
             let languages = Language::and_english(code).into_iter();
             let phrases =
                 languages.flat_map(|language| limits::phrases_of(edge.of(&language.words.slots), utterance, span));
-            phrases.map(|phrase| phrase.len()).max()
+            phrases.map(Span::len).max()
         };
         match (longest(Self::Begin), longest(Self::End)) {
             (begin, end) if begin > end => Some(Self::Begin),
