@@ -17,13 +17,10 @@ use crate::{
         report::{ReportOptions, json, text},
         round_trip::{self, RoundTripOptions},
     },
-    module::{ModuleName, settings::StrategyName},
+    module::{ModuleName, directory::CASES_FILES, settings::StrategyName},
     snapshot::{Snapshot, Snapshots},
     understand::Understander,
 };
-
-/// Files of a module's own cases.
-const OWN_CASES: [&str; 3] = ["cases.jsonl", "cases.json", "dialogues.jsonl"];
 
 #[derive(Debug, Args)]
 pub(super) struct EvalArgs {
@@ -257,7 +254,7 @@ async fn prepare(snapshots: &Snapshots, name: &ModuleName, config: &Config) -> R
 /// The named files, or else the module's own.
 fn read(named: &[PathBuf], module: &Path) -> Result<Cases, CliError> {
     if named.is_empty() {
-        let none = || format!("{} has no {}; name a file with --cases", module.display(), OWN_CASES.join(", "));
+        let none = || format!("{} has no {}; name a file with --cases", module.display(), CASES_FILES.join(", "));
         let own = own_cases(module);
         let own = own.map_err(|(file, error)| CliError::io(module.join(file).display().to_string())(error))?;
         return own.ok_or_else(|| CliError::Usage(none()));
@@ -276,7 +273,7 @@ fn read(named: &[PathBuf], module: &Path) -> Result<Cases, CliError> {
 /// The name of the file that cannot be read, and why.
 pub(super) fn own_cases(module: &Path) -> Result<Option<Cases>, (&'static str, io::Error)> {
     let mut own: Option<Cases> = None;
-    for file in OWN_CASES {
+    for file in CASES_FILES {
         match fs::read_to_string(module.join(file)) {
             Ok(text) => own.get_or_insert_default().extend(Cases::parse(file, &text)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}

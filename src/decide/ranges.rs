@@ -121,15 +121,17 @@ pub(crate) fn is_range(module: &Module, function: &Function, (first, last): (Slo
 
 /// True of a day or a time that is said as one edge of a range, where the slot is the other: "until 22 May" is no
 /// arrival.
-pub(crate) fn is_of_other_edge(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
+pub(crate) fn is_of_other_edge(
+    situation: &Situation<'_>,
+    function: &Function,
+    slot: SlotId,
+    mention: &Mention,
+) -> bool {
     let module = &situation.knowledge.module;
-    let is_moment = |mention: &Mention| {
-        let kind = &module.recognizer(mention.recognizer).kind;
-        matches!(kind, RecognizerKind::Builtin(Builtin::Date | Builtin::DateTime | Builtin::Time))
-    };
-    let Some(said) = Edge::said(situation.said(), span) else { return false };
-    situation.mentions().iter().any(|mention| mention.span == span && is_moment(mention))
-        && Edge::of_slot(module, function, slot) == Some(said.other())
+    let kind = &module.recognizer(mention.recognizer).kind;
+    matches!(kind, RecognizerKind::Builtin(Builtin::Date | Builtin::DateTime | Builtin::Time))
+        && Edge::said(situation.said(), mention.span)
+            .is_some_and(|said| Edge::of_slot(module, function, slot) == Some(said.other()))
 }
 
 /// One of the two edges of a range.

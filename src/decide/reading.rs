@@ -624,8 +624,9 @@ fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
 
 /// "Until 22 May" fills no slot for the first day of a range, even if that was asked for.
 fn drop_other_edges(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
-    anchors.retain(|(anchor, _)| {
-        let is_other = ranges::is_of_other_edge(situation, function, anchor.slot, anchor.span);
+    anchors.retain(|(anchor, mention)| {
+        let is_other =
+            mention.is_some_and(|mention| ranges::is_of_other_edge(situation, function, anchor.slot, mention));
         !ablation::holds("ranges.other_edge", is_other)
     });
 }

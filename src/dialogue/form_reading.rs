@@ -472,10 +472,12 @@ impl OpenForm<'_> {
             let own = self.function.slot(asked);
             let is_known = slot_of(value).is_some_and(|slot| self.form.has(&self.function.slot(slot).path));
             let takes = |name: &str| own.recognizers.iter().any(|id| self.module.recognizer(*id).name == name);
-            let is_other = |span: Span| ranges::is_of_other_edge(situation, self.function, asked, span);
+            let is_other = |mention: &Mention| {
+                value.span == Some(mention.span) && ranges::is_of_other_edge(situation, self.function, asked, mention)
+            };
             (is_known || is_bare(value))
                 && value.recognizer.as_deref().map_or(own.takes_any_words(), takes)
-                && !ablation::holds("ranges.other_edge", value.span.is_some_and(is_other))
+                && !ablation::holds("ranges.other_edge", situation.mentions().iter().any(is_other))
         };
         if let Some(value) = values.iter_mut().find(may_be_asked) {
             value.pointer.clone_from(pointer);
