@@ -9,7 +9,7 @@ use crate::{
         reader::SpanScores,
         situation::Situation,
     },
-    language::{Language, facts::is_unspaced_language, negation::Role},
+    language::{Language, facts::is_unspaced_language, negation::NegationRole},
     module::{Function, FunctionEffect, FunctionId, SlotId},
     probability::EVEN,
     recognize::reply,
@@ -120,7 +120,7 @@ fn led_runs(situation: &Situation<'_>, is_free: &dyn Fn(Span) -> bool) -> Vec<Sp
     let (utterance, code) = situation.said();
     let language = Language::or_english(code);
     let words = utterance.words();
-    let is_role = |word: Span, role: Role| language.negation.is(&utterance.folded_in(word), role);
+    let is_role = |word: Span, role: NegationRole| language.negation.is(&utterance.folded_in(word), role);
     let is_joined = |at: usize| {
         let gap = utterance.slice(Span::new(words[at - 1].end, words[at].start));
         gap.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '\'' | '’'))
@@ -130,9 +130,9 @@ fn led_runs(situation: &Situation<'_>, is_free: &dyn Fn(Span) -> bool) -> Vec<Sp
     // "Rio de Janeiro"
     let is_part = |at: usize| is_name(at) || goes_on(at + 1) && is_name(at + 1);
     let mut runs = Vec::new();
-    for lead in (0..words.len()).filter(|at| is_role(words[*at], Role::Lead)) {
+    for lead in (0..words.len()).filter(|at| is_role(words[*at], NegationRole::Lead)) {
         let mut first = lead + 1;
-        while first < words.len() && is_joined(first) && is_role(words[first], Role::Article) {
+        while first < words.len() && is_joined(first) && is_role(words[first], NegationRole::Article) {
             first += 1;
         }
         let mut end = first;

@@ -14,7 +14,7 @@ use crate::{
         situation::Situation,
         vocabulary::words_of,
     },
-    language::{Language, negation::Role, slots::OfSlots, values::Sense},
+    language::{Language, negation::NegationRole, slots::OfSlots, values::Sense},
     module::{Function, Piece, Slot, SlotId, Step, squeeze},
     recognize::reply,
     text::{Span, fold},
@@ -79,7 +79,7 @@ impl Extent<'_> {
 
     fn is_article(&self, word: Span) -> bool {
         let phrases = self.language().negation.beginning_with(&self.said(word));
-        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
+        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == NegationRole::Article)
     }
 
     /// "The" or "a".

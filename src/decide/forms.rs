@@ -14,7 +14,7 @@ use crate::{
         situation::Situation,
         vocabulary::words_of,
     },
-    language::{Language, negation::Role, slots::Written},
+    language::{Language, negation::NegationRole, slots::WrittenFormWords},
     module::{Function, SlotId},
     recognize::reply,
     text::{Span, Utterance, in_words, is_unspaced, names::singular},
@@ -151,7 +151,7 @@ fn without(situation: &Situation<'_>, text: Span, value: Span) -> Span {
     let language = Language::or_english(code);
     let is_lead = |word: &Span| {
         let said = utterance.folded_in(*word);
-        language.negation.is(&said, Role::Lead)
+        language.negation.is(&said, NegationRole::Lead)
             || language.words.joints.conjunctions.contains(&said)
             || reply::says_nothing(code, &said)
     };
@@ -272,7 +272,7 @@ fn is_id(text: &str) -> bool {
 
 impl Form {
     /// Words in names and descriptions of slots that take this form.
-    fn words(self, written: &'static Written) -> Box<dyn Iterator<Item = &'static String>> {
+    fn words(self, written: &'static WrittenFormWords) -> Box<dyn Iterator<Item = &'static String>> {
         match self {
             Self::Glob => Box::new(written.patterns.iter()),
             Self::Mail => Box::new(written.addressees.iter()),

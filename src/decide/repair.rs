@@ -4,7 +4,7 @@ use crate::{
     ablation,
     recognize::{
         ARTICLE, Mention,
-        acts::{ACTS, Kind, Move, Moves, read},
+        acts::{ACTS, Move, MoveKind, Moves, read},
         reply::{self, says_nothing},
     },
     text::{Span, Utterance},
@@ -37,7 +37,7 @@ pub(crate) struct Repaired {
 /// their own first word on, if that was said before ("to Lisbon, no wait, to Porto"). Otherwise they replace the same
 /// number of words, if no recognizer knows the old or the new ones.
 pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mention], acts: &Moves) -> Option<Repaired> {
-    let moves = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
+    let moves = acts.moves.iter().filter(|one| one.kind == MoveKind::Correct && one.confidence >= ACTS);
     let mut moves: Vec<Span> = moves.map(|one| one.cue).collect();
     moves.sort_unstable();
     let denials = denials(language, utterance).into_iter().filter(|_| ablation::holds("repair.denials", true));
@@ -72,7 +72,7 @@ pub(crate) fn last_word(utterance: &Utterance, acts: &Moves, is_own: &dyn Fn(&st
     let place = |cue: Span| utterance.words().partition_point(|word| word.end <= cue.start);
     let corrects = |one: &&Move| {
         let is_inside = text.start < one.cue.start && one.cue.end < text.end;
-        is_inside && one.kind == Kind::Correct && one.confidence >= ACTS && is_parted(utterance, place(one.cue))
+        is_inside && one.kind == MoveKind::Correct && one.confidence >= ACTS && is_parted(utterance, place(one.cue))
     };
     let cues = acts.moves.iter().filter(corrects).map(|one| one.cue).filter(|cue| !is_own(utterance.slice(*cue)));
     let last = cues.max_by_key(|cue| cue.end);
@@ -86,7 +86,7 @@ fn joined(language: &str, utterance: &Utterance, cues: &[Span], cue: Span) -> Sp
     let words = utterance.words();
     // The length of the cue with which a text begins.
     let opening = |text: &str| {
-        let corrects = |one: &&Move| one.kind == Kind::Correct && one.confidence >= ACTS && one.cue.start == 0;
+        let corrects = |one: &&Move| one.kind == MoveKind::Correct && one.confidence >= ACTS && one.cue.start == 0;
         read(language, text).moves.iter().find(corrects).map(|one| one.cue.end)
     };
     // A cue is short, so only a short text is read for one.
@@ -145,9 +145,9 @@ fn asides(language: &str, utterance: &Utterance, mentions: &[Mention]) -> Vec<Sp
         // "260,000 rather than 255,000": the first one counts.
         let replaces = || {
             let moves = read(language, &format!("{old} {aside} {new}")).moves;
-            moves.iter().any(|one| matches!(one.kind, Kind::Replace { .. }))
+            moves.iter().any(|one| matches!(one.kind, MoveKind::Replace { .. }))
         };
-        moves.iter().any(|one| one.kind == Kind::Correct && one.confidence >= ACTS) && !replaces()
+        moves.iter().any(|one| one.kind == MoveKind::Correct && one.confidence >= ACTS) && !replaces()
     };
     let pairs = known.windows(2).filter_map(|pair| Some((pair, between(pair)?)));
     pairs.filter(corrects).map(|(_, aside)| aside).collect()

@@ -13,7 +13,7 @@ use crate::{
         phrasings::{Phrasing, WORD, words_of},
         situation::Situation,
     },
-    language::{Language, facts::is_unspaced_language, negation::Role},
+    language::{Language, facts::is_unspaced_language, negation::NegationRole},
     module::{FunctionId, RecognizerKind, Slot, SlotId, SlotKind},
     recognize::{Negation, NegationKind},
     text::{Span, fuel},
@@ -82,7 +82,7 @@ impl Situation<'_> {
         let is_adverb = |cue: Span| {
             let cue = self.utterance().folded_in(cue);
             let phrases = Language::or_english(self.knowledge.module.language()).negation.beginning_with(&cue);
-            phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::RefusalBehind)
+            phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == NegationRole::RefusalBehind)
         };
         let refused = |negation: &&Negation| match negation.kind {
             NegationKind::Refusal | NegationKind::Retention => true,

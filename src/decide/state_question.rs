@@ -12,7 +12,7 @@ use crate::{
     language::Language,
     module::FunctionId,
     probability::EVEN,
-    recognize::acts::{Kind, Move},
+    recognize::acts::{Move, MoveKind},
     text::Span,
 };
 
@@ -34,7 +34,7 @@ impl Situation<'_> {
     fn is_taken_back(&self) -> bool {
         let (acts, module) = (&self.analysis.acts, &self.knowledge.module);
         let takes_back = |one: &Move, rest: Span| {
-            let is_last = one.kind == Kind::Cancel && one.cue.start >= rest.end;
+            let is_last = one.kind == MoveKind::Cancel && one.cue.start >= rest.end;
             is_last && !vocabulary::says(module, self.utterance().slice(one.cue))
         };
         acts.rest.is_some_and(|rest| acts.moves.iter().any(|one| takes_back(one, rest)))

@@ -10,7 +10,7 @@ use crate::{
         open_form::{ANSWERED, said},
     },
     module::{FunctionId, Module},
-    recognize::acts::{ACTS, Kind, Pick},
+    recognize::acts::{ACTS, MoveKind, Pick},
     text::{Utterance, fold},
 };
 
@@ -19,17 +19,17 @@ pub(crate) fn choice_reply(dialogue: &Dialogue<'_>, functions: &[String], uttera
     let module = dialogue.module();
     let tied: Vec<FunctionId> = functions.iter().filter_map(|name| module.function_named(name)).collect();
     let acts = &dialogue.situation.analysis.acts;
-    let does = |kind: Kind| acts.rest.is_none() && acts.moves.iter().any(|one| one.kind == kind);
-    if does(Kind::Pick(Pick::None)) {
+    let does = |kind: MoveKind| acts.rest.is_none() && acts.moves.iter().any(|one| one.kind == kind);
+    if does(MoveKind::Pick(Pick::None)) {
         // Something else was meant, but it is not known what.
         return Interpretation::of(Vec::new(), ACTS);
     }
-    if does(Kind::Cancel) {
+    if does(MoveKind::Cancel) {
         return Interpretation::of(vec![Act::Forget { functions: functions.to_vec() }], ACTS);
     }
     let picked = acts.moves.iter().find_map(|one| match one.kind {
-        Kind::Pick(Pick::Nth(nth)) => tied.get(nth.checked_sub(1)?).copied(),
-        Kind::Pick(Pick::Last) => tied.last().copied(),
+        MoveKind::Pick(Pick::Nth(nth)) => tied.get(nth.checked_sub(1)?).copied(),
+        MoveKind::Pick(Pick::Last) => tied.last().copied(),
         _ => None,
     });
     if let Some(function) = ablation::found("choice.picked", picked) {

@@ -19,7 +19,7 @@ use crate::{
     },
     language::Language,
     recognize::{
-        acts::{ACTS, Kind, Moves},
+        acts::{ACTS, MoveKind, Moves},
         reply::{
             Reply, YesNo,
             account::{Account, ReadOut, account},
@@ -39,7 +39,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         return Interpretation::of(vec![Act::Yes], if is_read { reply.confidence } else { ANSWERED.score() });
     }
     // "No, leave it as it is", with or without a reason, changes nothing.
-    let is_kept = reply.answer != YesNo::Affirmative && open.acts().any(|one| one.kind == Kind::Keep);
+    let is_kept = reply.answer != YesNo::Affirmative && open.acts().any(|one| one.kind == MoveKind::Keep);
     if ablation::holds("confirm.keep", is_kept) {
         if analysis.acts.rest.is_none() {
             return Interpretation::of(vec![Act::Cancel], ACTS);

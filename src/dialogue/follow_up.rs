@@ -21,7 +21,7 @@ use crate::{
     module::SlotPath,
     probability::EVEN,
     recognize::{
-        acts::{ACTS, Kind},
+        acts::{ACTS, MoveKind},
         certainty::Certainty,
         reply::{self, YesNo, says_nothing},
     },
@@ -74,8 +74,9 @@ pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Int
 impl OpenForm<'_> {
     /// True if the person takes back what was called: "no wait, 40".
     fn is_corrected(&self, dialogue: &Dialogue<'_>) -> bool {
-        let corrects =
-            |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
+        let corrects = |kind: MoveKind| {
+            matches!(kind, MoveKind::Correct | MoveKind::Change { to: Some(_), .. } | MoveKind::Replace { .. })
+        };
         let is_denied = dialogue.situation.analysis.reply.answer == YesNo::Negative;
         is_denied || self.acts().any(|one| corrects(one.kind))
     }
@@ -94,7 +95,7 @@ impl OpenForm<'_> {
         if !request.acts.iter().all(is_same) || !request.tied.is_empty() {
             return false;
         }
-        let recalls = self.acts().any(|one| one.kind == Kind::Recall);
+        let recalls = self.acts().any(|one| one.kind == MoveKind::Recall);
         recalls || situation.asks_what_was_done() || !request.acts.is_empty() && situation.asks_about_state()
     }
 
@@ -314,7 +315,9 @@ impl<'a> Ellipsis<'a> {
 
 /// The person takes back a value of the call: "sorry, Maple Street 4, I mistyped".
 fn corrected(dialogue: &Dialogue<'_>, called: &OpenForm<'_>, request: &Interpretation) -> Option<(FormUpdate, f32)> {
-    let corrects = |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
+    let corrects = |kind: MoveKind| {
+        matches!(kind, MoveKind::Correct | MoveKind::Change { to: Some(_), .. } | MoveKind::Replace { .. })
+    };
     let is_correction = called.acts().any(|one| corrects(one.kind));
     // Words that correct a function that acts do not ask for a new call: "no wait, send 40".
     let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == called.id);

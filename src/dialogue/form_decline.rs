@@ -8,7 +8,7 @@ use crate::{
     dialogue::{open_form::OpenForm, slot_reference::Named},
     module::SlotId,
     recognize::{
-        acts::{ACTS, Kind, Move, Pick},
+        acts::{ACTS, Move, MoveKind, Pick},
         reply::YesNo,
     },
     text::Span,
@@ -30,7 +30,7 @@ impl OpenForm<'_> {
             self.form.of_slot(path).next()
         };
         let changed = self.acts().find_map(|one| match one.kind {
-            Kind::Change { what, to: None } => named(what),
+            MoveKind::Change { what, to: None } => named(what),
             _ => None,
         });
         let is_about_change = matches!(self.state.expects, Some(Expects::Change { .. }));
@@ -40,7 +40,7 @@ impl OpenForm<'_> {
         }
         // "Leave it" does not answer a question for a required value: it means that nothing is to be done.
         let is_needed = |slot: &SlotId| self.function.slot(*slot).required;
-        let keeps = self.acts().any(|one| one.kind == Kind::Keep);
+        let keeps = self.acts().any(|one| one.kind == MoveKind::Keep);
         let asked = self.asked_slots();
         let is_left = keeps && !asked.is_empty() && asked.iter().all(is_needed);
         is_left.then_some(Act::Cancel)
@@ -51,8 +51,8 @@ impl OpenForm<'_> {
     pub(crate) fn passes(&self, free: &Situation<'_>) -> bool {
         let reply = free.analysis.reply;
         let is_pass = |one: &Move| match one.kind {
-            Kind::Unknown | Kind::Skip => true,
-            Kind::Pick(Pick::None | Pick::Either) | Kind::Keep => one.confidence >= ACTS,
+            MoveKind::Unknown | MoveKind::Skip => true,
+            MoveKind::Pick(Pick::None | Pick::Either) | MoveKind::Keep => one.confidence >= ACTS,
             _ => false,
         };
         reply.rest.is_none() && matches!(reply.answer, YesNo::Negative | YesNo::Indifferent)

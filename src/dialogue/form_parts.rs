@@ -14,7 +14,7 @@ use crate::{
     module::{Builtin, Function, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
     recognize::{
         Mention,
-        acts::{Kind, Pick},
+        acts::{MoveKind, Pick},
     },
     text::{Span, Utterance, fold},
 };
@@ -287,7 +287,7 @@ impl OpenForm<'_> {
     pub(crate) fn removed(&self, own: &Situation<'_>, what: Span) -> Vec<Removal> {
         let named = Named { utterance: own.utterance(), mentions: own.mentions(), span: what };
         let nth = self.acts().find_map(|one| match one.kind {
-            Kind::Pick(Pick::Nth(nth)) if what.contains(one.cue) => Some(nth),
+            MoveKind::Pick(Pick::Nth(nth)) if what.contains(one.cue) => Some(nth),
             _ => None,
         });
         if let Some(item) = nth.and_then(|nth| named.item(self.form, nth)) {

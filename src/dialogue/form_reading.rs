@@ -26,7 +26,7 @@ use crate::{
     probability::EVEN,
     recognize::{
         self, Mention, Negation,
-        acts::{ACTS, Kind, Pick},
+        acts::{ACTS, MoveKind, Pick},
         reply::{self, YesNo},
     },
     text::{Span, Utterance, fuel},
@@ -337,28 +337,28 @@ impl OpenForm<'_> {
         let mut is_read = false;
         for one in self.acts() {
             match one.kind {
-                Kind::Change { what, to: Some(to) } => {
+                MoveKind::Change { what, to: Some(to) } => {
                     if let Some(slot) = self.place(own, what) {
                         is_read |= self.fill(own, slot, to, read);
                     }
                 }
-                Kind::Replace { old, new } => {
+                MoveKind::Replace { old, new } => {
                     if let Some(slot) = self.place(own, old).or_else(|| self.asked_slot()) {
                         is_read |= self.fill(own, slot, new, read);
                     }
                 }
-                Kind::Remove { what } => {
+                MoveKind::Remove { what } => {
                     let removed = self.removed(own, what);
                     is_read |= !removed.is_empty();
                     read.said.removed.extend(removed);
                 }
-                Kind::Pick(pick) => {
+                MoveKind::Pick(pick) => {
                     if let Some(value) = self.picked(pick, one.cue, own.utterance()) {
                         read.said.values.push(value);
                         is_read = true;
                     }
                 }
-                Kind::Portion { count, .. } => read.said.portion = count_of(own, count),
+                MoveKind::Portion { count, .. } => read.said.portion = count_of(own, count),
                 _ => {}
             }
         }
@@ -416,10 +416,10 @@ impl OpenForm<'_> {
     /// or none.
     fn part(&self) -> Option<Span> {
         let portion = self.acts().find_map(|one| match one.kind {
-            Kind::Portion { rest, .. } => Some(rest),
+            MoveKind::Portion { rest, .. } => Some(rest),
             _ => None,
         });
-        let is_led = self.acts().any(|one| !matches!(one.kind, Kind::Pick(_) | Kind::Portion { .. }));
+        let is_led = self.acts().any(|one| !matches!(one.kind, MoveKind::Pick(_) | MoveKind::Portion { .. }));
         portion.or(self.acts.rest.filter(|_| is_led || self.corrects))
     }
 
@@ -442,7 +442,9 @@ impl OpenForm<'_> {
             return None;
         }
         self.acts().find_map(|one| match one.kind {
-            Kind::Pick(pick @ Pick::Nth(_)) if self.picked(pick, one.cue, own.utterance()).is_none() => Some(one.cue),
+            MoveKind::Pick(pick @ Pick::Nth(_)) if self.picked(pick, one.cue, own.utterance()).is_none() => {
+                Some(one.cue)
+            }
             _ => None,
         })
     }

@@ -18,7 +18,7 @@ use crate::{
     },
     module::{FunctionId, Module, SlotId, SlotPath},
     recognize::{
-        acts::{ACTS, Courtesy, Kind, Move, Pick},
+        acts::{ACTS, Courtesy, Move, MoveKind, Pick},
         reply::YesNo,
     },
 };
@@ -128,11 +128,11 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
     let of_conversation = |one: &Move| {
         let act = match one.kind {
             // "Yes, cancel it", if something else was asked: it is not clear which is meant.
-            Kind::Cancel if ablation::holds("interpret.agrees_to_cancel", agrees) => return None,
-            Kind::Cancel => Act::Cancel,
-            Kind::Restart => Act::Restart,
-            Kind::Recall => Act::Recall,
-            Kind::Resume => Act::Resume,
+            MoveKind::Cancel if ablation::holds("interpret.agrees_to_cancel", agrees) => return None,
+            MoveKind::Cancel => Act::Cancel,
+            MoveKind::Restart => Act::Restart,
+            MoveKind::Recall => Act::Recall,
+            MoveKind::Resume => Act::Resume,
             _ => return None,
         };
         (one.confidence >= ACTS).then_some((act, one.confidence))
@@ -152,6 +152,6 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
 fn changes_nothing(dialogue: &Dialogue<'_>) -> bool {
     let Analysis { acts, reply, .. } = dialogue.situation.analysis;
     let is_no = reply.is_bare_no();
-    let keeps = |one: &Move| matches!(one.kind, Kind::Pick(Pick::None) | Kind::Skip | Kind::Keep);
+    let keeps = |one: &Move| matches!(one.kind, MoveKind::Pick(Pick::None) | MoveKind::Skip | MoveKind::Keep);
     is_no || acts.rest.is_none() && acts.moves.iter().any(keeps)
 }

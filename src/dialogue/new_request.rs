@@ -20,7 +20,7 @@ use crate::{
     },
     language::facts::is_unspaced_language,
     module::FunctionId,
-    recognize::acts::{ACTS, Kind},
+    recognize::acts::{ACTS, MoveKind},
     text::{Span, Utterance, is_blank},
 };
 
@@ -135,7 +135,7 @@ pub(crate) fn said_before(dialogue: &Dialogue<'_>, text: &str, function: Functio
 fn portion(said: &mut FormUpdate, situation: &Situation<'_>) -> Option<FormUpdate> {
     let utterance = situation.utterance();
     let (count, rest) = situation.analysis.acts.moves.iter().find_map(|one| match one.kind {
-        Kind::Portion { count, rest } if one.confidence >= ACTS => Some((count, rest)),
+        MoveKind::Portion { count, rest } if one.confidence >= ACTS => Some((count, rest)),
         _ => None,
     })?;
     let is_within = |value: &SlotValue, span: Span| value.span.is_some_and(|own| span.overlaps(own));

@@ -7,7 +7,7 @@ use crate::{
     module::{Function, FunctionId, Module, Slot, SlotId, SlotPath},
     recognize::{
         Mention,
-        acts::{ACTS, Kind, Move, Moves},
+        acts::{ACTS, Move, MoveKind, Moves},
         certainty::Certainty,
     },
     text::{Span, Utterance},
@@ -60,8 +60,8 @@ impl OpenForm<'_> {
         let mut manner = if self.corrects { UpdateMode::Correct } else { UpdateMode::Fill };
         for one in self.acts() {
             match one.kind {
-                Kind::Correct | Kind::Change { .. } | Kind::Replace { .. } => return UpdateMode::Correct,
-                Kind::Add => manner = UpdateMode::Add,
+                MoveKind::Correct | MoveKind::Change { .. } | MoveKind::Replace { .. } => return UpdateMode::Correct,
+                MoveKind::Add => manner = UpdateMode::Add,
                 _ => {}
             }
         }

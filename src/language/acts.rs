@@ -50,7 +50,7 @@ pub enum Makes {
 /// Where a pattern must stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum PatternPlace {
     /// It is a clause, and the whole reply has no other content.
     Alone,
     /// It is a clause of its own.
@@ -71,7 +71,7 @@ pub enum Place {
 /// The role of a word or phrase outside the patterns of acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum PhraseRole {
     /// Empty anywhere: "please".
     Filler,
     /// Empty before an act: "can you".
@@ -92,31 +92,31 @@ pub enum Role {
 
 /// A pattern that is ready to be matched.
 #[derive(Debug)]
-pub struct Rule {
+pub struct ActRule {
     pub elements: Vec<Element>,
     pub makes: Makes,
-    pub place: Place,
+    pub place: PatternPlace,
     /// How sure it is that the act is meant, 0 to 1.
     pub sure: f32,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ActsToml {
     elides: bool,
     numbers: Vec<Vec<String>>,
     ordinals: Vec<Vec<String>>,
     ordinal_endings: Vec<String>,
-    words: BTreeMap<Role, Vec<String>>,
+    words: BTreeMap<PhraseRole, Vec<String>>,
     classes: Classes,
-    rules: Vec<Line>,
+    rules: Vec<PatternGroup>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct PatternGroup {
     act: Makes,
-    place: Place,
+    place: PatternPlace,
     /// Missing for a pattern that makes no act.
     #[serde(default)]
     confidence: f32,
@@ -128,8 +128,8 @@ struct Line {
 pub struct Acts {
     /// True if words run into the next one with an apostrophe: "l'adresse".
     pub elides: bool,
-    phrases: Phrases<Role>,
-    pub rules: Vec<Rule>,
+    phrases: Phrases<PhraseRole>,
+    pub rules: Vec<ActRule>,
     /// The rules that may begin with a word, by that word.
     by_word: HashMap<String, Vec<usize>>,
     /// The rules that begin with a number.
@@ -146,7 +146,7 @@ const MOST_CHOICES: usize = 20;
 
 impl Acts {
     pub(super) fn parse(text: &str) -> Result<Self, PackError> {
-        let File { elides, numbers, ordinals, ordinal_endings, words, classes, rules } = toml::from_str(text)?;
+        let ActsToml { elides, numbers, ordinals, ordinal_endings, words, classes, rules } = toml::from_str(text)?;
         let mut acts = Self { elides, ordinal_endings, ..Self::default() };
         for (role, phrases) in &words {
             phrases.iter().for_each(|phrase| acts.phrases.insert(phrase_words(phrase, elides), *role));
@@ -157,13 +157,13 @@ impl Acts {
         for line in &rules {
             for pattern in &line.patterns {
                 let elements = pattern::parse(pattern, &classes, elides)?;
-                acts.add(Rule { elements, makes: line.act, place: line.place, sure: line.confidence });
+                acts.add(ActRule { elements, makes: line.act, place: line.place, sure: line.confidence });
             }
         }
         Ok(acts)
     }
 
-    fn add(&mut self, rule: Rule) {
+    fn add(&mut self, rule: ActRule) {
         let index = self.rules.len();
         let anchors = rule.elements.iter().skip_while(|element| matches!(element, Element::Hole { .. }));
         for element in anchors {
@@ -185,7 +185,7 @@ impl Acts {
     }
 
     /// The rules that may begin with this word.
-    pub fn rules_at(&self, word: &Word) -> impl Iterator<Item = &Rule> {
+    pub fn rules_at(&self, word: &Word) -> impl Iterator<Item = &ActRule> {
         let is_number = self.number(word).is_some() || self.ordinal(word).is_some();
         let counted = if is_number { self.by_number.as_slice() } else { &[] };
         let worded = self.by_word.get(&word.text).map_or(&[][..], Vec::as_slice);
@@ -194,14 +194,14 @@ impl Acts {
 
     /// The length, in words, of the longest phrase with one of these roles that begins at `at`.
     #[must_use]
-    pub fn phrase(&self, words: &[Word], at: usize, roles: &[Role]) -> Option<usize> {
+    pub fn phrase(&self, words: &[Word], at: usize, roles: &[PhraseRole]) -> Option<usize> {
         let behind = words.get(at + 1..)?;
         let fits = |rest: &[Box<str>]| {
             let says = |(word, said): (&str, &Word)| *word == *said.text && !said.is_apart;
             rest.len() <= behind.len() && rest.iter().map(AsRef::as_ref).zip(behind).all(says)
         };
         let mut all = self.phrases.beginning_with(&words[at].text).iter();
-        let is_meant = |meaning: &Role| roles.contains(meaning) && ablation::admits("acts.words", meaning);
+        let is_meant = |meaning: &PhraseRole| roles.contains(meaning) && ablation::admits("acts.words", meaning);
         all.find(|phrase| fits(&phrase.rest) && is_meant(&phrase.meaning)).map(|phrase| phrase.rest.len() + 1)
     }
 

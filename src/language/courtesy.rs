@@ -102,14 +102,14 @@ impl Meaning {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CourtesyToml {
     #[serde(default)]
     classes: Classes,
-    phrases: Phrases,
+    phrases: CourtesyPhrases,
 }
 
 #[derive(Deserialize)]
-struct Phrases {
+struct CourtesyPhrases {
     filler: Vec<String>,
     answer: Vec<String>,
     #[serde(flatten)]
@@ -146,7 +146,7 @@ impl Courtesies {
     }
 
     fn add(&mut self, text: &str) -> Result<(), PackError> {
-        let File { classes, phrases: Phrases { filler, answer, courtesies } } = toml::from_str(text)?;
+        let CourtesyToml { classes, phrases: CourtesyPhrases { filler, answer, courtesies } } = toml::from_str(text)?;
         let courtesies = courtesies.iter().map(|(courtesy, patterns)| (Meaning::Says(*courtesy), patterns));
         for (meaning, patterns) in courtesies.chain([(Meaning::Filler, &filler), (Meaning::Answer, &answer)]) {
             for pattern in patterns {
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn every_language_says_every_courtesy() {
         for (file, language) in FILES.iter().zip(Language::all()) {
-            let File { phrases, .. } = toml::from_str(file).expect(language.code);
+            let CourtesyToml { phrases, .. } = toml::from_str(file).expect(language.code);
             let kinds: Vec<Courtesy> = phrases.courtesies.keys().copied().collect();
             let all = [
                 Courtesy::Praise,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Language, PackError, replies::Role};
+use super::{Language, PackError, replies::ReplyRole};
 use crate::text::{
     fold,
     words::{Word, phrase_words, words},
@@ -109,15 +109,15 @@ impl Language {
         let (role, length) = self.replies.phrase(words, at)?;
         let leads = matches!(
             role,
-            Role::Yes
-                | Role::WeakYes
-                | Role::No
-                | Role::WeakNo
-                | Role::Filler
-                | Role::Joint
-                | Role::Opening
-                | Role::Correction
-                | Role::Hedge
+            ReplyRole::Yes
+                | ReplyRole::WeakYes
+                | ReplyRole::No
+                | ReplyRole::WeakNo
+                | ReplyRole::Filler
+                | ReplyRole::Joint
+                | ReplyRole::Opening
+                | ReplyRole::Correction
+                | ReplyRole::Hedge
         );
         leads.then_some(length)
     }

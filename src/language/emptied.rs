@@ -7,7 +7,7 @@ use std::{
 
 use toml::{Table, Value};
 
-use super::{Files, Language, PACKS, Pack};
+use super::{Language, PACKS, Pack, PackTexts};
 use crate::{
     ablation,
     text::{Utterance, is_unspaced},
@@ -16,7 +16,7 @@ use crate::{
 /// The prefix of switches that empty a list.
 const PACK: &str = "pack.";
 /// The lists that are left out as a whole, by file. In all other files, entries are left out by their role.
-const FILES: [(&str, fn(&Files) -> &'static str); 3] =
+const FILES: [(&str, fn(&PackTexts) -> &'static str); 3] =
     [("words", |files| files.words), ("effects", |files| files.effects), ("replies", |files| files.replies)];
 /// Tables of these files whose entries are read by role, or when a module is loaded.
 const OTHERS: [&str; 4] = ["replies.words", "words.slots", "words.names", "words.numbers"];
@@ -40,7 +40,7 @@ fn without(pack: &Pack, list: &str) -> Language {
         });
         emptied.map_or(text, |emptied| &*emptied.leak())
     });
-    let files = Files { words, effects, replies, ..pack.files };
+    let files = PackTexts { words, effects, replies, ..pack.files };
     Language::parse(pack.code, &files).expect("a pack with a list without entries")
 }
 

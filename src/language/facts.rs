@@ -28,7 +28,7 @@ pub struct Facts {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct FactsToml {
     currencies: Vec<String>,
     decimal_point_regions: Vec<String>,
     usual: BTreeMap<String, String>,
@@ -36,7 +36,8 @@ struct File {
     languages: BTreeMap<String, Facts>,
 }
 
-static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("facts.toml")).expect("the tests read it"));
+static FILE: LazyLock<FactsToml> =
+    LazyLock::new(|| toml::from_str(include_str!("facts.toml")).expect("the tests read it"));
 
 /// The dollar of any region.
 pub const DOLLAR: &str = "$";

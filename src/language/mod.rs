@@ -70,7 +70,7 @@ pub struct Language {
     /// The code in BCP 47: `en`.
     pub code: &'static str,
     pub values: Phrases<Sense>,
-    pub negation: Phrases<negation::Role>,
+    pub negation: Phrases<negation::NegationRole>,
     pub replies: Replies,
     pub acts: Acts,
     pub words: Words,
@@ -80,7 +80,7 @@ pub struct Language {
 }
 
 /// The texts of a pack.
-struct Files {
+struct PackTexts {
     values: &'static str,
     negation: &'static str,
     replies: &'static str,
@@ -93,7 +93,7 @@ struct Files {
 
 struct Pack {
     code: &'static str,
-    files: Files,
+    files: PackTexts,
     language: OnceLock<Language>,
 }
 
@@ -111,7 +111,7 @@ macro_rules! pack {
     ($code:literal) => {
         Pack {
             code: $code,
-            files: Files {
+            files: PackTexts {
                 values: include_str!(concat!($code, "/values.toml")),
                 negation: include_str!(concat!($code, "/negation.toml")),
                 replies: include_str!(concat!($code, "/replies.toml")),
@@ -186,7 +186,7 @@ impl Language {
         })
     }
 
-    fn parse(code: &'static str, files: &Files) -> Result<Self, PackError> {
+    fn parse(code: &'static str, files: &PackTexts) -> Result<Self, PackError> {
         Ok(Self {
             code,
             values: values::parse(files.values)?,

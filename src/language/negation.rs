@@ -10,7 +10,7 @@ use crate::text::tokens::folded_tokens;
 /// The role of a word or phrase in ruling something out. A word may have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum NegationRole {
     /// Before a thing that is not wanted: "no", "without".
     Absence,
     /// Before a thing that is to be removed: "remove".
@@ -31,7 +31,7 @@ pub enum Role {
     Idiom,
     /// A verb that turns a refusal into its opposite: "forget" of "don't forget".
     Keeping,
-    /// Before [`Role::But`]: "any" of "any day but Tuesday".
+    /// Before [`NegationRole::But`]: "any" of "any day but Tuesday".
     Universal,
     But,
     /// A clause may begin after it: "please".
@@ -54,7 +54,7 @@ pub enum Role {
     Number,
 }
 
-impl Role {
+impl NegationRole {
     /// True for a cue that stands behind the thing that it rules out.
     #[must_use]
     pub const fn looks_back(self) -> bool {
@@ -62,8 +62,8 @@ impl Role {
     }
 }
 
-pub(super) fn parse(text: &str) -> Result<Phrases<Role>, PackError> {
-    let by_role: BTreeMap<Role, Vec<String>> = toml::from_str(text)?;
+pub(super) fn parse(text: &str) -> Result<Phrases<NegationRole>, PackError> {
+    let by_role: BTreeMap<NegationRole, Vec<String>> = toml::from_str(text)?;
     let mut phrases = Phrases::default();
     for (role, texts) in &by_role {
         texts.iter().for_each(|text| phrases.insert(folded_tokens(text), *role));

@@ -17,7 +17,7 @@ use crate::{
 /// counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum ReplyRole {
     /// Says yes, whatever follows.
     Yes,
     /// Says yes if the answer ends there or continues as answers do: "fine", but not "fine dining".
@@ -81,7 +81,7 @@ pub struct QuestionWords {
 /// The words of answers in one language.
 #[derive(Debug, Default)]
 pub struct Replies {
-    phrases: Phrases<Role>,
+    phrases: Phrases<ReplyRole>,
     /// The words of answers, with which misspelt ones are compared.
     answers: Vec<String>,
     words: HashSet<String>,
@@ -96,8 +96,8 @@ pub struct Replies {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    words: BTreeMap<Role, Vec<String>>,
+struct RepliesToml {
+    words: BTreeMap<ReplyRole, Vec<String>>,
     glue: Vec<String>,
     pleas: Vec<String>,
     question: QuestionWords,
@@ -106,15 +106,15 @@ struct File {
 impl Replies {
     /// `signs` are answers in every language.
     pub(super) fn parse(text: &str, signs: &str) -> Result<Self, PackError> {
-        let signs: BTreeMap<Role, Vec<String>> = toml::from_str(signs)?;
-        let File { words, glue, pleas, question } = toml::from_str(text)?;
+        let signs: BTreeMap<ReplyRole, Vec<String>> = toml::from_str(signs)?;
+        let RepliesToml { words, glue, pleas, question } = toml::from_str(text)?;
         let mut replies = Self { pleas, question, ..Self::default() };
         for (role, phrases) in signs.iter().chain(&words) {
             phrases.iter().for_each(|phrase| replies.insert(phrase, *role));
         }
         glue.iter().for_each(|phrase| replies.glue.insert(phrase_words(phrase, false), ()));
         // A sign that is empty in answers of any language says nothing more beside a yes.
-        let smiles = signs.get(&Role::Filler).into_iter().flatten();
+        let smiles = signs.get(&ReplyRole::Filler).into_iter().flatten();
         smiles.for_each(|sign| replies.glue.insert(phrase_words(sign, false), ()));
         replies.glue.sort_longest_first();
         replies.answers.sort_unstable();
@@ -123,13 +123,23 @@ impl Replies {
         Ok(replies)
     }
 
-    fn insert(&mut self, phrase: &str, role: Role) {
+    fn insert(&mut self, phrase: &str, role: ReplyRole) {
         let words = phrase_words(phrase, false);
         match role {
-            Role::Yes | Role::No | Role::WeakYes | Role::HedgedYes | Role::WeakNo | Role::Either => {
+            ReplyRole::Yes
+            | ReplyRole::No
+            | ReplyRole::WeakYes
+            | ReplyRole::HedgedYes
+            | ReplyRole::WeakNo
+            | ReplyRole::Either => {
                 self.answers.extend(words.clone());
             }
-            Role::Opening | Role::Other | Role::Asks | Role::Unsure | Role::Correction | Role::Enough => {}
+            ReplyRole::Opening
+            | ReplyRole::Other
+            | ReplyRole::Asks
+            | ReplyRole::Unsure
+            | ReplyRole::Correction
+            | ReplyRole::Enough => {}
             _ if words.len() == 1 => self.common.extend(words.clone()),
             _ => {}
         }
@@ -140,17 +150,17 @@ impl Replies {
     /// True for a folded word behind which something other than the answer may begin: "but".
     #[must_use]
     pub fn joins(&self, word: &str) -> bool {
-        self.is_alone(word, Role::Joint)
+        self.is_alone(word, ReplyRole::Joint)
     }
 
     /// True if the word alone has this role in an answer.
-    fn is_alone(&self, word: &str, role: Role) -> bool {
+    fn is_alone(&self, word: &str, role: ReplyRole) -> bool {
         self.phrases.beginning_with(word).iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == role)
     }
 
     /// The longest phrase that begins at `at`, and its length in words.
     #[must_use]
-    pub fn phrase(&self, words: &[Word], at: usize) -> Option<(Role, usize)> {
+    pub fn phrase(&self, words: &[Word], at: usize) -> Option<(ReplyRole, usize)> {
         longest("replies", &self.phrases, words, at)
     }
 
@@ -177,7 +187,7 @@ impl Replies {
     pub fn denies(&self, word: &str) -> bool {
         let mut alone = self.phrases.beginning_with(word).iter().filter(|phrase| phrase.rest.is_empty());
         self.question.denials.iter().any(|denial| denial == word)
-            || alone.any(|phrase| matches!(phrase.meaning, Role::Not | Role::DoesNot))
+            || alone.any(|phrase| matches!(phrase.meaning, ReplyRole::Not | ReplyRole::DoesNot))
     }
 
     /// The word of an answer that this one may be a misspelling of: letters drawn out ("yesss"), or one edit from 6

@@ -10,9 +10,9 @@ use super::{PackError, grammar::Grammar};
 /// A text with places like `{name}`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-pub struct Template(String);
+pub struct SentenceTemplate(String);
 
-impl Template {
+impl SentenceTemplate {
     /// The text with `values` in its places. Places within a value are not filled.
     #[must_use]
     pub fn fill(&self, values: &[(&str, &str)]) -> String {
@@ -63,20 +63,20 @@ pub struct Sentences {
     pub today: String,
     pub now: String,
     /// A slot in a sentence: "the size".
-    pub slot: Template,
+    pub slot: SentenceTemplate,
     /// A value with its name: "size 9".
-    pub fact: Template,
+    pub fact: SentenceTemplate,
     /// A thing with its known values: "margherita (size large)".
-    pub thing: Template,
+    pub thing: SentenceTemplate,
     /// One of several things with the same name.
-    pub numbered: Template,
-    pub list: Lists,
+    pub numbered: SentenceTemplate,
+    pub list: ListSeparators,
     pub ask: Ask,
     pub refused: Refused,
-    pub wanted: Wanted,
+    pub wanted: RequirementSentences,
     pub format: Formats,
-    pub rule: Rule,
-    pub moved: Moved,
+    pub rule: RuleSentences,
+    pub moved: ShiftedMoment,
     pub confirm: Confirm,
     pub repeat: Repeat,
     pub tie: Tie,
@@ -89,7 +89,7 @@ pub struct Sentences {
 /// The text between the items of a list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lists {
+pub struct ListSeparators {
     pub between: String,
     pub facts: String,
     pub and: Join,
@@ -124,78 +124,78 @@ pub struct Variant {
 #[serde(deny_unknown_fields)]
 pub struct Ask {
     /// The question for one value; `choices` may be empty.
-    pub plain: Template,
+    pub plain: SentenceTemplate,
     /// The same if the name is a plural, and if it is a count.
-    pub plural: Template,
-    pub how_many: Template,
+    pub plural: SentenceTemplate,
+    pub how_many: SentenceTemplate,
     /// The question whether something is so.
-    pub truth: Template,
+    pub truth: SentenceTemplate,
     /// The question if the description names the wanted thing, and if it is an indirect question.
-    pub thing: Template,
-    pub indirect: Template,
+    pub thing: SentenceTemplate,
+    pub indirect: SentenceTemplate,
     /// A question with a description of the name.
-    pub described: Template,
+    pub described: SentenceTemplate,
     /// The same if the name says nothing by itself: "to".
-    pub bare: Template,
-    pub bare_described: Template,
+    pub bare: SentenceTemplate,
+    pub bare_described: SentenceTemplate,
     /// The choices that a question lists.
-    pub choices: Template,
+    pub choices: SentenceTemplate,
     /// The question for several values.
-    pub several: Template,
+    pub several: SentenceTemplate,
     /// The same for parts of one thing.
-    pub several_of: Template,
+    pub several_of: SentenceTemplate,
     /// A name with its choices.
-    pub with_choices: Template,
+    pub with_choices: SentenceTemplate,
     /// A question about this thing.
-    pub about: Template,
+    pub about: SentenceTemplate,
     /// A question that was asked once before, and more than once.
-    pub again: Template,
-    pub once_more: Template,
+    pub again: SentenceTemplate,
+    pub once_more: SentenceTemplate,
     /// A question for a value that the person wanted to leave out.
-    pub needed: Template,
+    pub needed: SentenceTemplate,
     /// Says what a value is needed for.
-    pub why: Template,
-    pub why_described: Template,
+    pub why: SentenceTemplate,
+    pub why_described: SentenceTemplate,
     /// The corrected values, before the next question.
-    pub corrected: Template,
+    pub corrected: SentenceTemplate,
     /// Says why a yes is needed.
     pub yes_needed: String,
     /// Asks which of several values was meant.
-    pub which: Template,
+    pub which: SentenceTemplate,
     /// Asks which half of the day a time lies in.
-    pub morning_or_afternoon: Template,
-    pub morning_or_evening: Template,
+    pub morning_or_afternoon: SentenceTemplate,
+    pub morning_or_evening: SentenceTemplate,
 }
 
 /// Says why a value is not accepted.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refused {
-    pub value: Template,
+    pub value: SentenceTemplate,
     /// The same if the value must not be repeated.
-    pub hidden: Template,
+    pub hidden: SentenceTemplate,
 }
 
 /// What a value would have to be.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
-    pub choice: Template,
+pub struct RequirementSentences {
+    pub choice: SentenceTemplate,
     pub whole_number: String,
     pub number: String,
     pub yes_or_no: String,
     pub text: String,
-    pub at_least: Template,
-    pub at_most: Template,
-    pub between: Template,
-    pub more_than: Template,
-    pub less_than: Template,
-    pub multiple_of: Template,
-    pub not_shorter: Template,
-    pub not_longer: Template,
+    pub at_least: SentenceTemplate,
+    pub at_most: SentenceTemplate,
+    pub between: SentenceTemplate,
+    pub more_than: SentenceTemplate,
+    pub less_than: SentenceTemplate,
+    pub multiple_of: SentenceTemplate,
+    pub not_shorter: SentenceTemplate,
+    pub not_longer: SentenceTemplate,
     pub other_form: String,
     /// The validator's reason, which is English; other languages use a general phrase.
-    pub other: Template,
+    pub other: SentenceTemplate,
 }
 
 /// Values of the formats of JSON Schema.
@@ -214,10 +214,10 @@ pub struct Formats {
 /// The required relation of two values.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
-    pub sentence: Template,
-    pub equal: Template,
-    pub not_equal: Template,
+pub struct RuleSentences {
+    pub sentence: SentenceTemplate,
+    pub equal: SentenceTemplate,
+    pub not_equal: SentenceTemplate,
     pub time: Order,
     pub amount: Order,
 }
@@ -226,17 +226,17 @@ pub struct Rule {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    pub less: Template,
-    pub at_most: Template,
-    pub at_least: Template,
-    pub greater: Template,
+    pub less: SentenceTemplate,
+    pub at_most: SentenceTemplate,
+    pub at_least: SentenceTemplate,
+    pub greater: SentenceTemplate,
 }
 
 /// A moment plus or minus a length of time.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Moved {
-    pub text: Template,
+pub struct ShiftedMoment {
+    pub text: SentenceTemplate,
     pub back: String,
     pub forth: String,
     /// The amounts that take the singular.
@@ -255,11 +255,11 @@ pub struct Moved {
 #[serde(deny_unknown_fields)]
 pub struct Confirm {
     /// With the name of the function.
-    pub plain: Template,
-    pub details: Template,
+    pub plain: SentenceTemplate,
+    pub details: SentenceTemplate,
     /// With its action, in words that can follow "shall I".
-    pub deed: Template,
-    pub deed_details: Template,
+    pub deed: SentenceTemplate,
+    pub deed_details: SentenceTemplate,
     /// Asks what is to be changed, after a no.
     pub change: String,
 }
@@ -268,9 +268,9 @@ pub struct Confirm {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repeat {
-    pub done: Template,
+    pub done: SentenceTemplate,
     /// Asks whether to do this as well.
-    pub also: Template,
+    pub also: SentenceTemplate,
     /// Asks whether to do exactly the same again.
     pub once_more: String,
     /// Says that nothing more is done, after a no.
@@ -281,17 +281,17 @@ pub struct Repeat {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tie {
-    pub text: Template,
+    pub text: SentenceTemplate,
     pub between: String,
-    pub with: Template,
-    pub without: Template,
+    pub with: SentenceTemplate,
+    pub without: SentenceTemplate,
 }
 
 /// Reports what happened.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct News {
-    pub cancelled: Template,
+    pub cancelled: SentenceTemplate,
     pub restarted: String,
     /// Says that a human takes over: after too many tries, and because the person asked for one.
     pub hand_off: String,
@@ -303,10 +303,10 @@ pub struct News {
     /// For the first, the second and the third time.
     pub not_understood: [String; 3],
     /// A text that is repeated for the third time in a row.
-    pub again: Template,
+    pub again: SentenceTemplate,
     /// Replaces a long text that was just said: by its last sentence, which asks; else by a text for questions, or by
     /// one for all other texts.
-    pub still_asked: Template,
+    pub still_asked: SentenceTemplate,
     pub answer_needed: String,
     pub told_before: String,
 }
@@ -331,31 +331,31 @@ pub struct Remarks {
     /// For the first time, and for the second.
     pub out_of_scope: [String; 2],
     /// The list of what can be asked for, if it is short.
-    pub able: Template,
+    pub able: SentenceTemplate,
     /// Says what was understood but is not called.
-    pub understood: Template,
+    pub understood: SentenceTemplate,
     /// A call without a result to report; the second text is for a function without a usable description.
-    pub done: Template,
+    pub done: SentenceTemplate,
     pub done_plain: String,
     /// A call that found nothing.
     pub nothing_found: String,
     /// The person, or the client for them, did not allow the call.
     pub declined: String,
     /// A call that failed; `reason` ends like a sentence.
-    pub failed: Template,
+    pub failed: SentenceTemplate,
     /// A reason: the service did not answer, or its answer cannot be shown to a person.
     pub unavailable: String,
     /// A call that may or may not have been carried out.
-    pub uncertain: Template,
+    pub uncertain: SentenceTemplate,
 }
 
 /// The lines of a summary about an open function.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
-    pub known: Template,
-    pub missing: Template,
-    pub not_valid: Template,
+    pub known: SentenceTemplate,
+    pub missing: SentenceTemplate,
+    pub not_valid: SentenceTemplate,
     /// Everything is known, and the person has to say yes.
     pub unconfirmed: String,
     /// Replaces a value that is not shown.
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn places_are_filled_once() {
-        let template = Template("{a} and {b}, {a}; {c} {".to_owned());
+        let template = SentenceTemplate("{a} and {b}, {a}; {c} {".to_owned());
         assert_eq!(template.fill(&[("a", "{b}"), ("b", "2")]), "{b} and 2, {b}; {c} {");
         assert_eq!(template.places().collect::<Vec<_>>(), ["a", "b", "a", "c"]);
     }

@@ -67,13 +67,13 @@ pub struct OfSlots {
     pub ranks: Vec<String>,
     /// Units besides those that `values.toml` has: "nights".
     pub units: BTreeMap<Unit, Vec<String>>,
-    pub written: Written,
+    pub written: WrittenFormWords,
 }
 
 /// Words of slots whose values are recognized by how they are written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+pub struct WrittenFormWords {
     /// Files and folders: `/etc/hosts`.
     pub paths: Vec<String>,
     /// Patterns of files: `*.rs`.
@@ -94,7 +94,7 @@ pub struct Written {
     pub ends: Vec<String>,
 }
 
-impl Written {
+impl WrittenFormWords {
     fn lists(&mut self) -> [&mut Vec<String>; 9] {
         [
             &mut self.paths,

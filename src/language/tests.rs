@@ -132,7 +132,7 @@ fn every_sentence_has_the_places_of_the_english_one() {
         let mut found = Vec::new();
         texts(&toml::Value::Table(table(code, "sentences.toml")), "", &mut found);
         let places = |text: String| -> BTreeSet<String> {
-            let template: sentences::Template = toml::Value::String(text).try_into().expect("a text");
+            let template: sentences::SentenceTemplate = toml::Value::String(text).try_into().expect("a text");
             template.places().filter(|place| *place != "reason").map(str::to_owned).collect()
         };
         found.into_iter().map(|(path, text)| (path, places(text))).collect::<std::collections::BTreeMap<_, _>>()

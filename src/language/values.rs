@@ -13,7 +13,7 @@ use crate::text::tokens::folded_tokens;
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum TimeUnit {
     Second,
     Minute,
     Hour,
@@ -23,16 +23,16 @@ pub enum Unit {
     Year,
 }
 
-impl From<Unit> for Measure {
-    fn from(unit: Unit) -> Self {
+impl From<TimeUnit> for Measure {
+    fn from(unit: TimeUnit) -> Self {
         match unit {
-            Unit::Second => Self::Seconds,
-            Unit::Minute => Self::Minutes,
-            Unit::Hour => Self::Hours,
-            Unit::Day => Self::Days,
-            Unit::Week => Self::Weeks,
-            Unit::Month => Self::Months,
-            Unit::Year => Self::Years,
+            TimeUnit::Second => Self::Seconds,
+            TimeUnit::Minute => Self::Minutes,
+            TimeUnit::Hour => Self::Hours,
+            TimeUnit::Day => Self::Days,
+            TimeUnit::Week => Self::Weeks,
+            TimeUnit::Month => Self::Months,
+            TimeUnit::Year => Self::Years,
         }
     }
 }
@@ -40,7 +40,7 @@ impl From<Unit> for Measure {
 /// A part of the day, which decides an hour without am or pm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum DayPart {
     Morning,
     Afternoon,
     Evening,
@@ -50,7 +50,7 @@ pub enum Part {
 /// A part of a month, a week or a year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Edge {
+pub enum PeriodPart {
     Start,
     Middle,
     End,
@@ -58,7 +58,7 @@ pub enum Edge {
 
 /// How a currency is written, which decides on which side of the amount it may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
+pub enum CurrencyNotation {
     /// `$`, `US$`: before or after.
     Symbol,
     /// `USD`: before or after.
@@ -69,7 +69,7 @@ pub enum Written {
     Weak,
 }
 
-impl Written {
+impl CurrencyNotation {
     #[must_use]
     pub const fn stands_before(self) -> bool {
         matches!(self, Self::Symbol | Self::Code)
@@ -109,7 +109,7 @@ pub enum Sense {
     },
     Weekend,
     #[serde(skip)]
-    Part(Part),
+    Part(DayPart),
     /// "noon": this hour.
     #[serde(skip)]
     Clock(i8),
@@ -118,7 +118,7 @@ pub enum Sense {
     Meridiem(bool),
     /// In any position: something that is done at that part of the day ("dinner", "wake me").
     #[serde(skip)]
-    Suggests(Part),
+    Suggests(DayPart),
     /// Before the hour ("午後"): true for pm.
     #[serde(skip)]
     MeridiemBefore(bool),
@@ -141,16 +141,16 @@ pub enum Sense {
     /// The same behind a quarter alone: "a quarter of eight".
     QuarterTo,
     #[serde(skip)]
-    Unit(Unit),
+    Unit(TimeUnit),
     /// "fortnight": a number of units in one word.
     #[serde(skip)]
     Length {
-        unit: Unit,
+        unit: TimeUnit,
         count: i32,
     },
     /// "h": a unit only if it is glued to the digits.
     #[serde(skip)]
-    GluedUnit(Unit),
+    GluedUnit(TimeUnit),
     /// "kg": a unit of anything except time.
     #[serde(skip)]
     Measure(Measure),
@@ -170,7 +170,7 @@ pub enum Sense {
     /// "来月": a unit, by its distance from the current one.
     #[serde(skip)]
     Shifted {
-        unit: Unit,
+        unit: TimeUnit,
         steps: i64,
     },
     /// "令和": the year before its first year.
@@ -202,7 +202,7 @@ pub enum Sense {
     AnyDay,
     /// "the end of April".
     #[serde(skip)]
-    Edge(Edge),
+    Edge(PeriodPart),
     /// Before a time of day, even a bare hour.
     At,
     /// Before a time of day, among other things: "by", "around".
@@ -221,7 +221,7 @@ pub enum Sense {
     #[serde(skip)]
     Currency {
         code: Code,
-        written: Written,
+        written: CurrencyNotation,
     },
     /// A hundredth of a currency.
     #[serde(skip)]
@@ -312,7 +312,7 @@ impl Sense {
 /// The words of a sense, or the words of each value of a sense.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Entry {
+enum SenseWords {
     Words(Vec<String>),
     ByValue(BTreeMap<String, Vec<String>>),
 }
@@ -326,12 +326,12 @@ pub fn common() -> &'static Phrases<Sense> {
 }
 
 pub(super) fn parse(text: &str) -> Result<Phrases<Sense>, PackError> {
-    let entries: BTreeMap<String, Entry> = toml::from_str(text)?;
+    let entries: BTreeMap<String, SenseWords> = toml::from_str(text)?;
     let mut phrases = Phrases::default();
     for (kind, entry) in &entries {
         let by_value = match entry {
-            Entry::Words(words) => vec![(None, words)],
-            Entry::ByValue(values) => values.iter().map(|(value, words)| (Some(value.as_str()), words)).collect(),
+            SenseWords::Words(words) => vec![(None, words)],
+            SenseWords::ByValue(values) => values.iter().map(|(value, words)| (Some(value.as_str()), words)).collect(),
         };
         for (value, words) in by_value {
             let sense = value.map_or_else(|| named(kind), |value| valued(kind, value));
@@ -383,10 +383,10 @@ fn valued(kind: &str, value: &str) -> Option<Sense> {
         "halves" => Sense::Halves(number(value)?),
         "count" => Sense::Count(number(value)?),
         "times" => Sense::Times(number(value)?),
-        "symbol" => currency(Written::Symbol)?,
-        "code" => currency(Written::Code)?,
-        "currency" => currency(Written::Word)?,
-        "weak_currency" => currency(Written::Weak)?,
+        "symbol" => currency(CurrencyNotation::Symbol)?,
+        "code" => currency(CurrencyNotation::Code)?,
+        "currency" => currency(CurrencyNotation::Word)?,
+        "weak_currency" => currency(CurrencyNotation::Weak)?,
         "cent" if value == "any" => Sense::Cent(None),
         "cent" => Sense::Cent(Some(facts::currency(value)?)),
         "glued_cent" => Sense::GluedCent(facts::currency(value)?),

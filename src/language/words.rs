@@ -28,7 +28,7 @@ pub struct Words {
     pub question_endings: Vec<String>,
     /// Words that only say that the last call is meant: "the same", "what about".
     pub follow_ups: Vec<String>,
-    pub around: Phrases,
+    pub around: CarrierPhrases,
     pub joints: Joints,
     pub answers: Answers,
     pub values: OfValues,
@@ -40,7 +40,7 @@ pub struct Words {
 /// Phrases around a request that say nothing about it, each as its words.
 #[derive(Debug, Deserialize)]
 #[serde(from = "Sides")]
-pub struct Phrases {
+pub struct CarrierPhrases {
     /// Phrases before a request, including those that lead to it.
     pub before: Vec<Vec<String>>,
     pub behind: Vec<Vec<String>>,
@@ -54,7 +54,7 @@ struct Sides {
     behind: Vec<String>,
 }
 
-impl From<Sides> for Phrases {
+impl From<Sides> for CarrierPhrases {
     fn from(Sides { before, requests, behind }: Sides) -> Self {
         let words = |phrases: &[String]| phrases.iter().map(|phrase| phrase_words(phrase, false)).collect();
         Self { before: words(&[before, requests].concat()), behind: words(&behind) }

@@ -1,12 +1,12 @@
 //! Yes and no, as words. Conservative: "no" in the middle of a sentence rarely is an answer, "on" rarely a value.
 
-use super::{certainty::Certainty, lexicon::Sense, scan::Scan, senses::Found};
+use super::{certainty::Certainty, lexicon::Sense, scan::Scan, senses::TokenReading};
 
-fn boolean_at(scan: &Scan<'_>, token: usize) -> Option<Found<bool>> {
+fn boolean_at(scan: &Scan<'_>, token: usize) -> Option<TokenReading<bool>> {
     let (sense, end) = scan.pick(token, |sense| {
         matches!(sense, Sense::Yes | Sense::No | Sense::Truth(_) | Sense::Switch(_) | Sense::Having(_)).then_some(sense)
     })?;
-    let found = |value, certainty| Some(Found::new(token, end, value, certainty));
+    let found = |value, certainty| Some(TokenReading::new(token, end, value, certainty));
     match sense {
         Sense::Yes | Sense::No => {
             let rest_is_polite =
@@ -29,6 +29,6 @@ fn boolean_at(scan: &Scan<'_>, token: usize) -> Option<Found<bool>> {
     }
 }
 
-pub(super) fn booleans(scan: &Scan<'_>) -> Vec<Found<bool>> {
+pub(super) fn booleans(scan: &Scan<'_>) -> Vec<TokenReading<bool>> {
     scan.find(|token| boolean_at(scan, token))
 }

@@ -52,10 +52,10 @@ use weeks::{weeks_ahead, weeks_behind};
 
 use super::{
     certainty::Certainty,
-    lexicon::{Edge, Sense, Unit},
+    lexicon::{PeriodPart, Sense, TimeUnit},
     reckoning::{Dates, Reckoning, date},
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
 };
 use crate::text::tokens::TokenKind;
 
@@ -71,8 +71,8 @@ pub(super) const PERIOD: Certainty = Certainty::Guessed;
 const VAGUE: Certainty = Certainty::Even;
 
 /// A date, with the other date that the words may mean.
-fn found(start: usize, end: usize, (value, other): Dates, certainty: Certainty) -> Found<Date> {
-    Found::new(start, end, value, certainty).or(other)
+fn found(start: usize, end: usize, (value, other): Dates, certainty: Certainty) -> TokenReading<Date> {
+    TokenReading::new(start, end, value, certainty).or(other)
 }
 
 fn monday_of(date: Date) -> Option<Date> {
@@ -96,7 +96,7 @@ fn weekday_at(scan: &Scan<'_>, token: usize) -> Option<(Weekday, usize)> {
 }
 
 /// "来月": a unit, its distance from the current one, and the token after it.
-fn shifted_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i64), usize)> {
+fn shifted_at(scan: &Scan<'_>, token: usize) -> Option<((TimeUnit, i64), usize)> {
     scan.pick(token, |sense| match sense {
         Sense::Shifted { unit, steps } => Some((unit, steps)),
         _ => None,
@@ -152,7 +152,7 @@ fn which_behind(scan: &Scan<'_>, token: usize) -> Option<(Which, usize)> {
 
 /// "Next week", "la semana pasada", "the month before last", 再来月: a period with a word that says which one is meant,
 /// and the token after it.
-fn whole_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, Which), usize)> {
+fn whole_at(scan: &Scan<'_>, token: usize) -> Option<((TimeUnit, Which), usize)> {
     if let Some(((unit, steps), end)) = shifted_at(scan, token) {
         return Some(((unit, if steps == 0 { Which::This } else { Which::Steps(steps) }), end));
     }
@@ -240,37 +240,39 @@ const fn short_year(year: i64) -> i64 {
 }
 
 /// `来月`, `来月5日`, `再来週の金曜日`, `今週末`, `来年3月5日`.
-fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let ((unit, steps), after) = shifted_at(scan, token)?;
     let at = scan.skip(after, Sense::On);
     let today = reckoning.today();
-    let alone = |date: Date| Some(Found::new(token, after, if steps == 0 { today } else { date }, PERIOD));
+    let alone = |date: Date| Some(TokenReading::new(token, after, if steps == 0 { today } else { date }, PERIOD));
     match unit {
-        Unit::Week => {
+        TimeUnit::Week => {
             let monday = plus_days(monday_of(today)?, 7 * steps)?;
             // 来週末: the end of a week is written without its first character.
             let weekend = scan.after(at, Sense::Weekend).or_else(|| (scan.text(after) == "末").then_some(after + 1));
             match (weekday_at(scan, at), weekend) {
                 (Some((day, end)), _) => {
                     let offset = i64::from(day.to_monday_zero_offset());
-                    Some(Found::new(token, end, plus_days(monday, offset)?, Certainty::WrittenOut))
+                    Some(TokenReading::new(token, end, plus_days(monday, offset)?, Certainty::WrittenOut))
                 }
                 (None, Some(end)) => {
                     let saturday = plus_days(monday, 5)?;
-                    Some(Found::new(token, end, if steps == 0 { saturday.max(today) } else { saturday }, PERIOD))
+                    Some(TokenReading::new(token, end, if steps == 0 { saturday.max(today) } else { saturday }, PERIOD))
                 }
                 (None, None) => alone(monday),
             }
         }
-        Unit::Month => {
+        TimeUnit::Month => {
             let first = today.first_of_month().checked_add(steps.months()).ok()?;
             match scan.cardinal(at).filter(|(_, end)| scan.text(*end) == "日") {
                 Some((day, end)) => {
                     let value = date(i64::from(first.year()), i64::from(first.month()), day)?;
-                    Some(Found::new(token, end + 1, value, Certainty::WrittenOut))
+                    Some(TokenReading::new(token, end + 1, value, Certainty::WrittenOut))
                 }
                 // 来月末
-                None if scan.text(after) == "末" => Some(Found::new(token, after + 1, first.last_of_month(), PERIOD)),
+                None if scan.text(after) == "末" => {
+                    Some(TokenReading::new(token, after + 1, first.last_of_month(), PERIOD))
+                }
                 None => alone(first),
             }
         }
@@ -279,7 +281,7 @@ fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
             let within = kanji(scan, at, &reckoning.from(first))
                 .filter(|found| found.certainty > VAGUE && found.value.year() == first.year());
             match within {
-                Some(found) => Some(Found { start: token, ..found }),
+                Some(found) => Some(TokenReading { start: token, ..found }),
                 None => alone(first),
             }
         }
@@ -294,7 +296,7 @@ fn month_alone(reckoning: &Reckoning<'_>, month: i64, year: Option<i64>) -> Opti
 }
 
 /// "the end of April", "Anfang Mai", "the middle of next month".
-fn edge(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn edge(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let (edge, after) = scan.pick(token, |sense| match sense {
         Sense::Edge(edge) => Some(edge),
         _ => None,
@@ -303,9 +305,9 @@ fn edge(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Foun
     let after = if scan.joins(after, "-") { after + 1 } else { after };
     let at = scan.skip(scan.skip(after, Sense::Of), Sense::The);
     let within = |first: Date, last: Date| match edge {
-        Edge::Start => Some(first),
-        Edge::Middle => Some(middle(first, last)),
-        Edge::End => Some(last),
+        PeriodPart::Start => Some(first),
+        PeriodPart::Middle => Some(middle(first, last)),
+        PeriodPart::End => Some(last),
     };
     if let Some((month, _, end)) = month_at(scan, at) {
         let (end, year) = year_at(scan, end).map_or((end, None), |(year, end)| (end, Some(year)));
@@ -317,11 +319,11 @@ fn edge(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Foun
         whole_at(scan, at).or_else(|| period_at(scan, at).map(|(unit, end)| ((unit, Which::This), end)))?;
     let first = first_of(reckoning.today(), unit, which)?;
     let last = match unit {
-        Unit::Week => plus_days(first, 6)?,
-        Unit::Month => first.last_of_month(),
+        TimeUnit::Week => plus_days(first, 6)?,
+        TimeUnit::Month => first.last_of_month(),
         _ => first.last_of_year(),
     };
-    Some(Found::new(token, end, within(first, last)?, PERIOD))
+    Some(TokenReading::new(token, end, within(first, last)?, PERIOD))
 }
 
 fn middle(first: Date, last: Date) -> Date {
@@ -330,11 +332,11 @@ fn middle(first: Date, last: Date) -> Date {
 }
 
 /// "March 3rd, 2026", "March", "3 March", "the third of March 2026".
-fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let dated = |start: usize, end: usize, month: i64, day: i64| {
         Some(match year_at(scan, end) {
             Some((year, end)) if date(year, month, day).is_some() => {
-                Found::new(start, end, date(year, month, day)?, Certainty::WrittenOut)
+                TokenReading::new(start, end, date(year, month, day)?, Certainty::WrittenOut)
             }
             _ => found(start, end, reckoning.yearly(month, day)?, YEAR_GUESSED),
         })
@@ -365,7 +367,7 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
             return None;
         }
         if let Some((year, end)) = year_at(scan, after) {
-            return Some(Found::new(token, end, date(year, month, 1)?, VAGUE));
+            return Some(TokenReading::new(token, end, date(year, month, 1)?, VAGUE));
         }
         let introduced = token > 0
             && scan
@@ -388,13 +390,13 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
         && let Some(value) = range::day_before(until.value, day)
     {
         let other = until.other.and_then(|other| range::day_before(other, day));
-        return Some(Found::new(token, after, value, until.certainty).or(other));
+        return Some(TokenReading::new(token, after, value, until.certainty).or(other));
     }
     let is_joined = ["-", "/"].into_iter().any(|mark| scan.joins(after, mark));
     let after = if is_joined { after + 1 } else { after };
     // "the 15th day of July"
     let is_rank = || scan.numbers.get(at).and_then(Option::as_ref).is_some_and(|number| number.ordinal);
-    let after = scan.after(after, Sense::Unit(Unit::Day)).filter(|_| is_rank()).unwrap_or(after);
+    let after = scan.after(after, Sense::Unit(TimeUnit::Day)).filter(|_| is_rank()).unwrap_or(after);
     let (month, weak, end) = month_at(scan, scan.skip(after, Sense::Of))?;
     // "the 2 may come": a word like "may" right behind a bare number is not enough for a date.
     if weak && scan.text(end).is_empty() && scan.numbers.get(at)?.as_ref().is_none_or(|number| number.integer.is_none())
@@ -417,7 +419,7 @@ fn is_modal(scan: &Scan<'_>, token: usize) -> bool {
 }
 
 /// The day of a month alone: "the 7th", "the 7th of next month"; "on the second" if no word follows that it could rank.
-fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let at = scan.after(token, Sense::The)?;
     let number = scan.numbers.get(at)?.as_ref().filter(|number| number.ordinal)?;
     let day = number.integer.filter(|day| (1..=31).contains(day))?;
@@ -426,7 +428,7 @@ fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opt
         && let Some(until) = written(scan, behind, reckoning).filter(|until| until.certainty > VAGUE)
         && let Some(value) = date(i64::from(until.value.year()), i64::from(until.value.month()), day)
     {
-        return Some(Found::new(token, number.end, value, until.certainty));
+        return Some(TokenReading::new(token, number.end, value, until.certainty));
     }
     // A day that its month does not have is not a date: "the 30th of February".
     if (number.end..number.end + 2).any(|at| month_at(scan, at).is_some()) {
@@ -456,7 +458,7 @@ fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opt
 }
 
 /// "am 25.", "den 25.", "el 14", "le 21": a day of the month in languages that write its number without an ending.
-fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let (is_on, has_article) = (scan.has(token, Sense::On), scan.has(token, Sense::The));
     let at = token + 1;
     if scan.lexicon.english || !(is_on || has_article) || scan.kind(at) != Some(TokenKind::Digits) {
@@ -498,7 +500,7 @@ fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
 }
 
 /// A weekday, with a word that says which week, and a date behind it that takes precedence.
-fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let (which, at) = which_at(scan, token).map_or((None, token), |(which, at)| (Some(which), at));
     let ((day, weak), mut end) = scan.pick(at, |sense| match sense {
         Sense::Weekday { day, weak } => Some((day, weak)),
@@ -518,7 +520,7 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
             // Both agree; otherwise the value is in doubt: see `unread`.
             let agrees = found.value.weekday() == day;
             let certainty = if agrees { found.certainty.max(YEAR_GUESSED) } else { found.certainty };
-            return Some(Found { start: token, certainty, ..found });
+            return Some(TokenReading { start: token, certainty, ..found });
         }
     }
     if let Some((day, end)) = day_behind(scan, next, (day, reckoning)) {
@@ -534,17 +536,17 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     // "Friday week", "vendredi en huit", "Freitag in zwei Wochen"
     if let Some((weeks, end)) = weeks_behind(scan, end).filter(|_| which.is_none()) {
         let date = plus_days(reckoning.today().nth_weekday(1, day).ok()?, 7 * weeks)?;
-        return Some(Found::new(token, end, date, Certainty::WrittenOut));
+        return Some(TokenReading::new(token, end, date, Certainty::WrittenOut));
     }
     let today = reckoning.today();
     let monday = monday_of(today)?;
     // "Tuesday next week", "el martes de la semana que viene"
     let behind = scan.skip(end, Sense::Of);
-    if let Some(((Unit::Week, week), end)) =
+    if let Some(((TimeUnit::Week, week), end)) =
         whole_at(scan, behind).or_else(|| whole_at(scan, scan.after(behind, Sense::The)?))
     {
         let date = plus_days(monday, 7 * week.steps() + offset)?;
-        return Some(Found::new(token, end, date, Certainty::WrittenOut));
+        return Some(TokenReading::new(token, end, date, Certainty::WrittenOut));
     }
     // "martes próximo", "mardi prochain"
     let mut which = which;
@@ -561,7 +563,7 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
         Some(Which::This | Which::Coming) => today.nth_weekday(1, day).ok()?,
         None => return Some(found(token, end, reckoning.weekly(day)?, certainty)),
     };
-    Some(Found::new(token, end, value, certainty))
+    Some(TokenReading::new(token, end, value, certainty))
 }
 
 /// "Friday 11", "lunes 21", "Dienstag, den achten": the next day that is both, and the token after it. A bare number is
@@ -609,25 +611,25 @@ fn day_behind(
     Some((reckoning.monthly_on(day, weekday, if is_rank { FAR } else { NEAR })?, end))
 }
 
-fn period_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
+fn period_at(scan: &Scan<'_>, token: usize) -> Option<(TimeUnit, usize)> {
     scan.pick(token, |sense| match sense {
-        Sense::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => Some(unit),
+        Sense::Unit(unit @ (TimeUnit::Week | TimeUnit::Month | TimeUnit::Year)) => Some(unit),
         _ => None,
     })
 }
 
 /// The first day of a week, month or year.
-fn first_of(today: Date, unit: Unit, which: Which) -> Option<Date> {
+fn first_of(today: Date, unit: TimeUnit, which: Which) -> Option<Date> {
     let steps = which.steps();
     match unit {
-        Unit::Week => plus_days(monday_of(today)?, 7 * steps),
-        Unit::Month => today.first_of_month().checked_add(steps.months()).ok(),
+        TimeUnit::Week => plus_days(monday_of(today)?, 7 * steps),
+        TimeUnit::Month => today.first_of_month().checked_add(steps.months()).ok(),
         _ => today.first_of_year().checked_add(steps.years()).ok(),
     }
 }
 
 /// "Next weekend", "le week-end dernier", "the weekend".
-fn weekend(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn weekend(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let led = which_at(scan, token).and_then(|(which, at)| Some((which, scan.after(at, Sense::Weekend)?)));
     let (which, end) = match led {
         Some(led) => led,
@@ -646,25 +648,25 @@ fn weekend(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
         Which::Steps(steps) => steps,
     };
     let value = if weeks == 0 { this } else { plus_days(monday_of(this)?, 5 + 7 * weeks)? };
-    Some(Found::new(token, end, value, PERIOD))
+    Some(TokenReading::new(token, end, value, PERIOD))
 }
 
 /// "Next week", "this month", "l'année dernière".
-fn period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let today = reckoning.today();
     let ((unit, which), end) = whole_at(scan, token)?;
     // "Next week Thursday"
     let behind = scan.skip(if scan.is_symbol(end, ",") { end + 1 } else { end }, Sense::On);
-    if unit == Unit::Week
+    if unit == TimeUnit::Week
         && let Some((day, end)) = weekday_at(scan, behind)
     {
         let monday = first_of(today, unit, which)?;
         let value = plus_days(monday, i64::from(day.to_monday_zero_offset()))?;
-        return Some(Found::new(token, end, value, Certainty::WrittenOut));
+        return Some(TokenReading::new(token, end, value, Certainty::WrittenOut));
     }
     Some(match which {
-        Which::This => Found::new(token, end, today, VAGUE),
-        Which::Coming | Which::Steps(_) => Found::new(token, end, first_of(today, unit, which)?, PERIOD),
+        Which::This => TokenReading::new(token, end, today, VAGUE),
+        Which::Coming | Which::Steps(_) => TokenReading::new(token, end, first_of(today, unit, which)?, PERIOD),
     })
 }
 
@@ -690,20 +692,21 @@ pub(super) fn is_led_by(scan: &Scan<'_>, token: usize, sense: Sense) -> bool {
 }
 
 /// The date that begins at `token`. "Any day next week" is not a date: no day of the week is preferred.
-pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
-    let is_open = |found: &Found<Date>| found.certainty <= PERIOD && scan.mentions(|sense| sense == Sense::AnyDay);
+pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
+    let is_open =
+        |found: &TokenReading<Date>| found.certainty <= PERIOD && scan.mentions(|sense| sense == Sense::AnyDay);
     let read = |reckoning: &Reckoning<'_>| {
         of_which_year(scan, token, reckoning).or_else(|| one_date_at(scan, token, reckoning))
     };
     // 月曜日以来: "since" stands behind its day.
-    let is_behind = |found: &Found<Date>| scan.lexicon.kanji_numbers && scan.has(found.end, Sense::Since);
+    let is_behind = |found: &TokenReading<Date>| scan.lexicon.kanji_numbers && scan.has(found.end, Sense::Since);
     let found = read(reckoning)?;
     let found = if is_behind(&found) { read(&reckoning.back())? } else { found };
     (!is_open(&found)).then(|| with_weekday(scan, found))
 }
 
 /// "Last May", "Noël dernier", "el 3 de mayo pasado": the last or the next of a day or a month without a year.
-fn of_which_year(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn of_which_year(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let names = |sense| matches!(sense, Sense::Month { .. } | Sense::Fixed { .. }).then_some(());
     let read = |at: usize, reckoning: &Reckoning<'_>| {
         let found = fixed(scan, at, reckoning).or_else(|| written(scan, at, reckoning))?;
@@ -729,10 +732,10 @@ fn of_which_year(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Op
         Which::This | Which::Steps(_) => return None,
     };
     let found = read(at, &sided)?;
-    Some(Found { start: token, end: behind.unwrap_or(found.end), ..found })
+    Some(TokenReading { start: token, end: behind.unwrap_or(found.end), ..found })
 }
 
-fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let back;
     let reckoning = if is_since(scan, token) {
         back = reckoning.back();
@@ -756,7 +759,7 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         && !found.value.1
     {
         let other = found.other.map(|(moment, _)| moment.date());
-        return Some(Found::new(found.start, found.end, found.value.0.date(), found.certainty).or(other));
+        return Some(TokenReading::new(found.start, found.end, found.value.0.date(), found.certainty).or(other));
     }
     if let Some((days, end)) = scan.pick(token, |sense| match sense {
         Sense::Day(days) => Some(days),
@@ -769,11 +772,16 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         }
         // "heute in einer Woche"
         if let Some((weeks, end)) = weeks_behind(scan, end).filter(|_| !scan.has(token, Sense::Tonight)) {
-            return Some(Found::new(token, end, plus_days(today, i64::from(days) + 7 * weeks)?, Certainty::WrittenOut));
+            return Some(TokenReading::new(
+                token,
+                end,
+                plus_days(today, i64::from(days) + 7 * weeks)?,
+                Certainty::WrittenOut,
+            ));
         }
         let is_tonight = scan.has(token, Sense::Tonight);
         let certainty = if is_tonight { Certainty::Usual } else { Certainty::WrittenOut };
-        return Some(Found::new(token, end, plus_days(today, i64::from(days))?, certainty));
+        return Some(TokenReading::new(token, end, plus_days(today, i64::from(days))?, certainty));
     }
     fixed(scan, token, reckoning)
         .or_else(|| last_day(scan, token, reckoning))
@@ -792,32 +800,32 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
 }
 
 /// "Christmas", "Noël 2027".
-fn fixed(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn fixed(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let ((month, day), end) = scan.pick(token, |sense| match sense {
         Sense::Fixed { month, day } => Some((i64::from(month), i64::from(day))),
         _ => None,
     })?;
     Some(match year_at(scan, end) {
-        Some((year, end)) => Found::new(token, end, date(year, month, day)?, Certainty::WrittenOut),
+        Some((year, end)) => TokenReading::new(token, end, date(year, month, day)?, Certainty::WrittenOut),
         None => found(token, end, reckoning.yearly(month, day)?, YEAR_GUESSED),
     })
 }
 
 /// A day of the month as the whole utterance: "11". It may answer a question.
-pub(super) fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+pub(super) fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let (day, end) = day_at(scan, 0)?;
     let is_last = end >= scan.len() || end + 1 == scan.len() && matches!(scan.text(end), "." | "!");
     is_last.then(|| Some(found(0, end, reckoning.monthly(day)?, Certainty::Doubtful))).flatten()
 }
 
-pub(super) fn dates(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Date>> {
+pub(super) fn dates(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<TokenReading<Date>> {
     let mut dates = scan.find(|token| date_at(scan, token, reckoning));
     explain(scan, &mut dates);
     dates
 }
 
 /// "The 4th, that is the Saturday" is one date, said twice: the next 4th that is a Saturday.
-fn explain(scan: &Scan<'_>, dates: &mut Vec<Found<Date>>) {
+fn explain(scan: &Scan<'_>, dates: &mut Vec<TokenReading<Date>>) {
     const BETWEEN: [&str; 15] =
         [",", "(", "that", "is", "'", "s", "i", "e", "which", "also", "das", "ist", "c", "est", "es"];
     let mut at = 1;
@@ -844,13 +852,13 @@ fn explain(scan: &Scan<'_>, dates: &mut Vec<Found<Date>>) {
     }
 }
 
-fn is_weekday_alone(scan: &Scan<'_>, found: &Found<Date>) -> bool {
+fn is_weekday_alone(scan: &Scan<'_>, found: &TokenReading<Date>) -> bool {
     let start = scan.skip(found.start, Sense::The);
     let weekday = |sense| matches!(sense, Sense::Weekday { .. }).then_some(());
     scan.pick(start, weekday).is_some_and(|((), end)| end == found.end)
 }
 
 /// True of "the 4th", which names no month.
-fn day_is_bare(scan: &Scan<'_>, found: &Found<Date>) -> bool {
+fn day_is_bare(scan: &Scan<'_>, found: &TokenReading<Date>) -> bool {
     !(found.start..found.end).any(|token| month_at(scan, token).is_some())
 }

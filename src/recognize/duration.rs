@@ -10,9 +10,9 @@ use jiff::civil::DateTime;
 
 use super::{
     certainty::Certainty,
-    lexicon::{Sense, Unit},
+    lexicon::{Sense, TimeUnit},
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
 };
 use crate::text::tokens::TokenKind;
 
@@ -30,7 +30,7 @@ pub(super) struct Duration {
 
 impl Duration {
     /// A quantity of a unit; `None` if it has no exact length or is absurdly long.
-    pub(super) fn of(quantity: f64, unit: Unit) -> Option<Self> {
+    pub(super) fn of(quantity: f64, unit: TimeUnit) -> Option<Self> {
         if !(0.0..=MOST).contains(&quantity) {
             return None;
         }
@@ -39,17 +39,17 @@ impl Duration {
         let whole = quantity.fract() == 0.0;
         let none = Self::default();
         Some(match unit {
-            Unit::Year if (quantity * 12.0).fract() == 0.0 => Self { months: rounded(quantity * 12.0), ..none },
-            Unit::Month if whole => Self { months: rounded(quantity), ..none },
-            Unit::Year | Unit::Month => return None,
-            Unit::Week if whole => Self { weeks: rounded(quantity), ..none },
-            Unit::Week => Self::of(quantity * 7.0, Unit::Day)?,
-            Unit::Day => {
+            TimeUnit::Year if (quantity * 12.0).fract() == 0.0 => Self { months: rounded(quantity * 12.0), ..none },
+            TimeUnit::Month if whole => Self { months: rounded(quantity), ..none },
+            TimeUnit::Year | TimeUnit::Month => return None,
+            TimeUnit::Week if whole => Self { weeks: rounded(quantity), ..none },
+            TimeUnit::Week => Self::of(quantity * 7.0, TimeUnit::Day)?,
+            TimeUnit::Day => {
                 Self { days: rounded(quantity.trunc()), milliseconds: rounded(quantity.fract() * 86_400_000.0), ..none }
             }
-            Unit::Hour => Self { milliseconds: rounded(quantity * 3_600_000.0), ..none },
-            Unit::Minute => Self { milliseconds: rounded(quantity * 60_000.0), ..none },
-            Unit::Second => Self { milliseconds: rounded(quantity * 1_000.0), ..none },
+            TimeUnit::Hour => Self { milliseconds: rounded(quantity * 3_600_000.0), ..none },
+            TimeUnit::Minute => Self { milliseconds: rounded(quantity * 60_000.0), ..none },
+            TimeUnit::Second => Self { milliseconds: rounded(quantity * 1_000.0), ..none },
         })
     }
 
@@ -119,7 +119,7 @@ impl Duration {
 }
 
 /// A unit, its number in the word ("fortnight"), and the token after it.
-fn length_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i32), usize)> {
+fn length_at(scan: &Scan<'_>, token: usize) -> Option<((TimeUnit, i32), usize)> {
     let length = |sense| match sense {
         Sense::Length { unit, count } => Some((unit, count)),
         _ => None,
@@ -127,7 +127,7 @@ fn length_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i32), usize)> {
     scan.pick(token, length).or_else(|| unit_at(scan, token).map(|(unit, end)| ((unit, 1), end)))
 }
 
-fn unit_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
+fn unit_at(scan: &Scan<'_>, token: usize) -> Option<(TimeUnit, usize)> {
     let glued = scan.is_glued(token) || is_spaced_hours(scan, token);
     scan.pick(token, |sense| match sense {
         Sense::Unit(unit) => Some(unit),
@@ -147,21 +147,21 @@ fn is_spaced_hours(scan: &Scan<'_>, token: usize) -> bool {
 }
 
 /// "1:30 hours": hours and minutes, or minutes and seconds, as a watch shows them.
-fn on_a_watch(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
+fn on_a_watch(scan: &Scan<'_>, token: usize) -> Option<TokenReading<(Duration, TimeUnit)>> {
     let is_led = token > 0 && (scan.has(token - 1, Sense::At) || scan.is_glued(token));
     let (large, small) = (scan.digits(token, 3)?, scan.digits(token + 2, 2).filter(|small| *small < 60)?);
     let is_written = scan.joins(token + 1, ":") && scan.text(token + 2).len() == 2 && !is_led;
     let (unit, end) = scan.pick(token + 3, |sense| match sense {
-        Sense::Unit(unit @ (Unit::Hour | Unit::Minute)) => Some(unit),
+        Sense::Unit(unit @ (TimeUnit::Hour | TimeUnit::Minute)) => Some(unit),
         _ => None,
     })?;
-    let below = if unit == Unit::Hour { Unit::Minute } else { Unit::Second };
+    let below = if unit == TimeUnit::Hour { TimeUnit::Minute } else { TimeUnit::Second };
     let length = Duration::of(f64::from(large), unit)?.plus(Duration::of(f64::from(small), below)?);
-    is_written.then_some(Found::new(token, end, (length, below), Certainty::Clear))
+    is_written.then_some(TokenReading::new(token, end, (length, below), Certainty::Clear))
 }
 
 /// "A quarter of an hour", "drei viertel Stunden", "un quart d'heure".
-fn quarters(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
+fn quarters(scan: &Scan<'_>, token: usize) -> Option<TokenReading<(Duration, TimeUnit)>> {
     let (quarters, after) = scan.pick(scan.skip(token, Sense::A), |sense| match sense {
         Sense::Quarter => Some(1),
         Sense::Quarters(quarters) => Some(quarters),
@@ -169,11 +169,11 @@ fn quarters(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
     })?;
     let (unit, end) = unit_at(scan, scan.skip(scan.skip(after, Sense::Of), Sense::A))?;
     let length = (Duration::of(f64::from(quarters) / 4.0, unit)?, unit);
-    (unit == Unit::Hour).then_some(Found::new(token, end, length, Certainty::WrittenOut))
+    (unit == TimeUnit::Hour).then_some(TokenReading::new(token, end, length, Certainty::WrittenOut))
 }
 
 /// A quantity and a unit: "three days", "an hour", "half an hour", "three-day".
-fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
+fn one(scan: &Scan<'_>, token: usize) -> Option<TokenReading<(Duration, TimeUnit)>> {
     if let Some(found) = quarters(scan, token).or_else(|| on_a_watch(scan, token)) {
         return Some(found);
     }
@@ -187,37 +187,37 @@ fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
         // `5m` may be metres, `3d` a kind of film.
         let certainty = if lone_letter { Certainty::Guessed } else { number.certainty.max(Certainty::Usual) };
         let length = Duration::of(number.value * f64::from(count), unit)?;
-        return Some(Found::new(number.start, end, (length, unit), certainty));
+        return Some(TokenReading::new(number.start, end, (length, unit), certainty));
     }
     if let Some(half) = scan.after(token, Sense::Half) {
         let at = if scan.joins(half, "-") { half + 1 } else { scan.skip(half, Sense::A) };
         let (unit, end) = unit_at(scan, at)?;
-        return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
+        return Some(TokenReading::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
     }
     // 半年: in a language without articles, the word stands alone.
     if let Some(((unit, count), end)) =
         length_at(scan, token).filter(|((_, count), _)| *count > 1 && scan.lexicon.kanji_numbers)
     {
-        return Some(Found::new(token, end, (Duration::of(count.into(), unit)?, unit), Certainty::Clear));
+        return Some(TokenReading::new(token, end, (Duration::of(count.into(), unit)?, unit), Certainty::Clear));
     }
     // "hora y media": the article is left out.
     if let Some((unit, end)) = unit_at(scan, token).filter(|_| !scan.is_glued(token))
         && scan.has(end, Sense::HalfBehind)
     {
-        return Some(Found::new(token, end, (Duration::of(1.0, unit)?, unit), Certainty::Clear));
+        return Some(TokenReading::new(token, end, (Duration::of(1.0, unit)?, unit), Certainty::Clear));
     }
     let after = scan.after(token, Sense::A)?;
     if let Some(half) = scan.after(after, Sense::Half) {
         let (unit, end) = unit_at(scan, half)?;
-        return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
+        return Some(TokenReading::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
     }
     let ((unit, count), end) = length_at(scan, after)?;
     // "just a second", "a day": it may be a figure of speech as well as a length.
-    let certainty = if matches!(unit, Unit::Second) { Certainty::Doubtful } else { Certainty::Likely };
-    Some(Found::new(token, end, (Duration::of(count.into(), unit)?, unit), certainty))
+    let certainty = if matches!(unit, TimeUnit::Second) { Certainty::Doubtful } else { Certainty::Likely };
+    Some(TokenReading::new(token, end, (Duration::of(count.into(), unit)?, unit), certainty))
 }
 
-pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
+pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<TokenReading<Duration>> {
     if let Some(found) = iso(scan, token) {
         return Some(found);
     }
@@ -246,9 +246,9 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
             (total, end) = (total.plus(Duration::of(0.5, unit)?), after);
             break;
         }
-        if unit == Unit::Hour
+        if unit == TimeUnit::Hour
             && let Some((minutes, after)) = bare_minutes(scan, end)
-            && let Some(more) = Duration::of(minutes, Unit::Minute)
+            && let Some(more) = Duration::of(minutes, TimeUnit::Minute)
         {
             (total, end) = (total.plus(more), after);
             break;
@@ -262,11 +262,11 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
                 certainty = certainty.max(next.certainty).max(Certainty::Clear);
             }
             None => {
-                if unit == Unit::Hour
+                if unit == TimeUnit::Hour
                     && scan.is_glued(end)
                     && scan.text(end).len() == 2
                     && let Some(minutes @ 0..60) = scan.digits(end, 2)
-                    && let Some(more) = Duration::of(f64::from(minutes), Unit::Minute)
+                    && let Some(more) = Duration::of(f64::from(minutes), TimeUnit::Minute)
                 {
                     (total, end, certainty) = (total.plus(more), end + 1, Certainty::Clear);
                 }
@@ -274,7 +274,7 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
             }
         }
     }
-    Some(Found::new(first.start, end, total, certainty))
+    Some(TokenReading::new(first.start, end, total, certainty))
 }
 
 /// The minutes of "an hour forty": a number at the end that counts nothing else.
@@ -288,7 +288,7 @@ fn bare_minutes(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
 }
 
 /// `PT30M`, `P3D`: only in capitals, as these are written.
-fn iso(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
+fn iso(scan: &Scan<'_>, token: usize) -> Option<TokenReading<Duration>> {
     if !matches!(scan.text(token), "p" | "pt")
         || scan.kind(token + 1) != Some(TokenKind::Digits)
         || scan.is_glued(token)
@@ -308,9 +308,9 @@ fn iso(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
         .checked_add(span.get_milliseconds())?;
     let duration =
         Duration { months, weeks: i64::from(span.get_weeks()), days: i64::from(span.get_days()), milliseconds };
-    (!span.is_negative()).then_some(Found::new(tokens.start, tokens.end, duration, Certainty::WrittenOut))
+    (!span.is_negative()).then_some(TokenReading::new(tokens.start, tokens.end, duration, Certainty::WrittenOut))
 }
 
-pub(super) fn durations(scan: &Scan<'_>) -> Vec<Found<Duration>> {
+pub(super) fn durations(scan: &Scan<'_>) -> Vec<TokenReading<Duration>> {
     scan.find(|token| duration_at(scan, token))
 }

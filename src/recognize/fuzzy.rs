@@ -30,7 +30,7 @@ const MOST_CHARACTERS: usize = 64;
 const MOST_CANDIDATES: usize = 256;
 
 #[derive(Debug)]
-struct Entry {
+struct FuzzyExpression {
     text: Box<[char]>,
     label: u32,
     edits: usize,
@@ -38,7 +38,7 @@ struct Entry {
 
 #[derive(Debug, Default)]
 pub(super) struct FuzzyIndex {
-    entries: Vec<Entry>,
+    entries: Vec<FuzzyExpression>,
     /// Hashes of remainders with the entry that they came from, sorted by hash.
     rests: Vec<(u32, u32)>,
     most_words: usize,
@@ -46,7 +46,7 @@ pub(super) struct FuzzyIndex {
 
 /// A misspelt expression at pieces `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Near {
+pub(super) struct FuzzyMatch {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) label: u32,
@@ -97,7 +97,7 @@ impl FuzzyIndex {
             rests_of(&text, edits, &mut rests);
             self.rests.extend(rests.into_iter().map(|rest| (rest, entry)));
             self.most_words = self.most_words.max(pieces.len());
-            self.entries.push(Entry { text: text.into_boxed_slice(), label, edits });
+            self.entries.push(FuzzyExpression { text: text.into_boxed_slice(), label, edits });
         }
     }
 
@@ -109,7 +109,7 @@ impl FuzzyIndex {
     }
 
     /// Misspelt expressions among `pieces`, outside `taken` (sorted, exact matches of the same list).
-    pub(super) fn matches(&self, pieces: &[Piece<'_>], taken: &[(usize, usize)]) -> Vec<Near> {
+    pub(super) fn matches(&self, pieces: &[Piece<'_>], taken: &[(usize, usize)]) -> Vec<FuzzyMatch> {
         let mut found = Vec::new();
         let mut rests = Vec::new();
         let mut known: HashMap<Vec<char>, Vec<(usize, u32)>> = HashMap::new();
@@ -129,7 +129,7 @@ impl FuzzyIndex {
                         known.entry(text).or_insert(near)
                     }
                 };
-                found.extend(near.iter().map(|&(edits, label)| Near {
+                found.extend(near.iter().map(|&(edits, label)| FuzzyMatch {
                     start,
                     end,
                     label,

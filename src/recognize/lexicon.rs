@@ -16,7 +16,7 @@ use crate::{
     text::tag,
 };
 
-pub(super) use crate::language::values::{Edge, Part, Sense, Unit, Written};
+pub(super) use crate::language::values::{CurrencyNotation, DayPart, PeriodPart, Sense, TimeUnit};
 
 pub(super) struct Lexicon {
     own: Option<&'static Phrases<Sense>>,
@@ -96,7 +96,7 @@ impl Lexicon {
     /// A symbol has the meaning of the region, and so does `$`, in symbol or word.
     pub(super) fn localized(&self, sense: Sense) -> Sense {
         match sense {
-            Sense::Currency { code, written } if written == Written::Symbol || code == facts::DOLLAR => {
+            Sense::Currency { code, written } if written == CurrencyNotation::Symbol || code == facts::DOLLAR => {
                 Sense::Currency { code: facts::regional(code, &self.region), written }
             }
             Sense::Cent(Some(code)) => Sense::Cent(Some(facts::regional(code, &self.region))),

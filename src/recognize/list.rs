@@ -79,7 +79,7 @@ fn is_inflection(one: &str, other: &str) -> bool {
 
 /// One way of writing one label of one list.
 #[derive(Debug)]
-struct Entry {
+struct LabelSpelling {
     list: u32,
     label: u32,
     /// The exact pieces, between separators.
@@ -99,7 +99,7 @@ pub(super) struct Lists {
     lists: Vec<List>,
     automaton: Option<DoubleArrayAhoCorasick<u32>>,
     /// The entries of each pattern of the automaton.
-    entries: Vec<Vec<Entry>>,
+    entries: Vec<Vec<LabelSpelling>>,
 }
 
 impl std::fmt::Debug for Lists {
@@ -137,7 +137,7 @@ impl Lists {
     ) -> Result<Self, RecognizeError> {
         let mut compiled = Vec::new();
         let mut patterns: HashMap<String, u32> = HashMap::new();
-        let mut entries: Vec<Vec<Entry>> = Vec::new();
+        let mut entries: Vec<Vec<LabelSpelling>> = Vec::new();
         for (index, (recognizer, spec)) in lists.enumerate() {
             let list = u32::try_from(index).map_err(|error| RecognizeError::List(error.to_string()))?;
             let mut labels = Vec::with_capacity(spec.instances.len());
@@ -177,7 +177,7 @@ impl Lists {
                             .find(|entry| (entry.list, entry.label) == (list, label) && *entry.key == *key);
                         match same {
                             Some(entry) => entry.certainty = entry.certainty.max(certainty),
-                            None => slot.push(Entry { list, label, key: key.into_boxed_str(), certainty }),
+                            None => slot.push(LabelSpelling { list, label, key: key.into_boxed_str(), certainty }),
                         }
                     }
                 }
@@ -344,7 +344,7 @@ impl Bounds {
 }
 
 /// How sure it is that the pieces are those of the entry; `None` if they are other words with the same stems.
-fn agreement(entry: &Entry, pieces: &[Piece<'_>]) -> Option<Certainty> {
+fn agreement(entry: &LabelSpelling, pieces: &[Piece<'_>]) -> Option<Certainty> {
     let mut agreement = Certainty::WrittenOut;
     let mut said = pieces.iter();
     for own in entry.key.split(SEPARATOR).filter(|own| !own.is_empty()) {

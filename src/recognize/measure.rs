@@ -13,7 +13,7 @@ use super::{
     money,
     number::{self, Number},
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
 };
 use crate::{
     language::units::{Dimension, Unit},
@@ -27,7 +27,7 @@ pub(crate) const ARTICLE: Certainty = Certainty::Possible;
 const DIMENSIONS: usize = 3;
 
 /// The numbers of the utterance as `reading` wants them.
-pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> {
+pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<TokenReading<f64>> {
     let mut found = match reading.unit.map(|unit| (unit, unit.dimension())) {
         Some((unit, Dimension::Time | Dimension::Calendar)) => lengths_of_time(scan, unit),
         Some((unit, Dimension::Money)) => sums(scan, unit),
@@ -43,8 +43,8 @@ pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> 
         found.retain(|number| !is_house_number(scan, number));
     }
     if reading.unit.is_none() && found.iter().any(|one| one.certainty >= Certainty::Even) {
-        let is_new = |one: &Found<f64>| found.iter().all(|known| known.start != one.start);
-        let ones: Vec<Found<f64>> = articles(scan).filter(is_new).collect();
+        let is_new = |one: &TokenReading<f64>| found.iter().all(|known| known.start != one.start);
+        let ones: Vec<TokenReading<f64>> = articles(scan).filter(is_new).collect();
         found.extend(ones);
     }
     found.extend(ranks(scan, reading));
@@ -53,8 +53,8 @@ pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> 
 }
 
 /// The same numbers, if they are whole.
-pub(super) fn integers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<i64>> {
-    let exact = |found: &Found<f64>| {
+pub(super) fn integers(scan: &Scan<'_>, reading: SlotReading) -> Vec<TokenReading<i64>> {
+    let exact = |found: &TokenReading<f64>| {
         // A number with a minus is stored under its digits.
         let filed = (found.start..=found.start + 1).filter_map(|token| scan.numbers.get(token)?.as_ref());
         let said = filed
@@ -63,32 +63,33 @@ pub(super) fn integers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<i64>>
         // Large numbers are exact only in the form in which they were said.
         said.filter(|said| number::is_near(*said, found.value)).or_else(|| number::exact_integer(found.value))
     };
-    let whole = |found: Found<f64>| Some(Found::new(found.start, found.end, exact(&found)?, found.certainty));
+    let whole =
+        |found: TokenReading<f64>| Some(TokenReading::new(found.start, found.end, exact(&found)?, found.certainty));
     numbers(scan, reading).into_iter().filter_map(whole).collect()
 }
 
-fn plain(number: &Number) -> Found<f64> {
-    Found::new(number.start, number.end, number.value, number.certainty)
+fn plain(number: &Number) -> TokenReading<f64> {
+    TokenReading::new(number.start, number.end, number.value, number.certainty)
 }
 
 /// "Two pies and a coffee": beside a count, an article may mean one.
-fn articles<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = Found<f64>> + 's {
+fn articles<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = TokenReading<f64>> + 's {
     let is_before_word = |token: &usize| scan.kind(token + 1) == Some(TokenKind::Word);
     let article = move |token: usize| scan.after(token, Sense::A).filter(|after| *after == token + 1);
     (0..scan.len())
         .filter(is_before_word)
-        .filter_map(move |token| Some(Found::new(token, article(token)?, 1.0, ARTICLE)))
+        .filter_map(move |token| Some(TokenReading::new(token, article(token)?, 1.0, ARTICLE)))
 }
 
 /// Numbers without a unit, and those with a unit that `read` accepts.
-fn bare_or(scan: &Scan<'_>, read: impl Fn(&Number) -> Option<Found<f64>>) -> Vec<Found<f64>> {
+fn bare_or(scan: &Scan<'_>, read: impl Fn(&Number) -> Option<TokenReading<f64>>) -> Vec<TokenReading<f64>> {
     number::cardinals(&scan.numbers)
         .filter_map(|number| read(number).or_else(|| (!has_unit(scan, number)).then(|| plain(number))))
         .collect()
 }
 
 /// Removes numbers inside an earlier one: the 20 of "1 Meter 20". The numbers are sorted by place.
-fn without_parts(mut found: Vec<Found<f64>>) -> Vec<Found<f64>> {
+fn without_parts(mut found: Vec<TokenReading<f64>>) -> Vec<TokenReading<f64>> {
     let mut reach = 0;
     found.retain(|one| {
         let is_part = one.end <= reach;
@@ -100,7 +101,7 @@ fn without_parts(mut found: Vec<Found<f64>>) -> Vec<Found<f64>> {
 
 /// True for a house number, which counts nothing: "Flat 3, 7 Mill Lane, York", "12 rue de la Paix". In English it
 /// stands behind a comma, with at most two words between it and the word for the street.
-fn is_house_number(scan: &Scan<'_>, number: &Found<f64>) -> bool {
+fn is_house_number(scan: &Scan<'_>, number: &TokenReading<f64>) -> bool {
     let is_street = |at: usize| scan.has(at, Sense::Street);
     if !scan.lexicon.english {
         // "7 bis avenue"
@@ -116,7 +117,7 @@ fn is_house_number(scan: &Scan<'_>, number: &Found<f64>) -> bool {
 
 /// "The 20th": a number, if a number is asked for. If the slot does not take ranks, "first" says when rather than how
 /// many, and ranks do not count things.
-fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = Found<f64>> + 's {
+fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = TokenReading<f64>> + 's {
     let is_unit = |number: &Number| {
         let is_time = |sense| matches!(sense, Sense::Unit(_)).then_some(());
         !number.digits && scan.pick(number.end - 1, is_time).is_some()
@@ -129,21 +130,21 @@ fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = F
             (false, true) if !reading.counts_things => Certainty::Doubtful,
             (false, _) => Certainty::Possible,
         };
-        Found { certainty, ..plain(number) }
+        TokenReading { certainty, ..plain(number) }
     })
 }
 
 /// A number in `unit`, converted from the unit of the same kind in which it was said.
-fn measured(scan: &Scan<'_>, number: &Number, unit: Unit) -> Option<Found<f64>> {
+fn measured(scan: &Scan<'_>, number: &Number, unit: Unit) -> Option<TokenReading<f64>> {
     let (said, after) =
         units_at(scan, unit_place(scan, number)).find(|(said, _)| said.dimension() == unit.dimension())?;
     let is_own = number.end == unit_start(scan, number);
     if is_own && let Some((centimetres, end)) = centimetres_behind(scan, said, after) {
         let value = said.convert(number.value, unit)? + Unit::Centimetres.convert(centimetres, unit)?;
-        return Some(Found::new(number.start, end, value, number.certainty));
+        return Some(TokenReading::new(number.start, end, value, number.certainty));
     }
     let end = if said == unit || !is_own { number.end } else { after };
-    Some(Found::new(number.start, end, said.convert(number.value, unit)?, number.certainty))
+    Some(TokenReading::new(number.start, end, said.convert(number.value, unit)?, number.certainty))
 }
 
 /// "Ein Meter zwanzig": the two digits right behind whole metres, without a unit of their own.
@@ -175,11 +176,11 @@ fn unit_start(scan: &Scan<'_>, number: &Number) -> usize {
 }
 
 /// "Half a mile", "ein halber Meter", in `unit`.
-fn halves(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
+fn halves(scan: &Scan<'_>, unit: Unit) -> Vec<TokenReading<f64>> {
     scan.find(|token| {
         let at = scan.skip(scan.after(token, Sense::Half)?, Sense::A);
         let (said, end) = units_at(scan, at).find(|(said, _)| said.dimension() == unit.dimension())?;
-        Some(Found::new(token, end, said.convert(0.5, unit)?, Certainty::WrittenOut))
+        Some(TokenReading::new(token, end, said.convert(0.5, unit)?, Certainty::WrittenOut))
     })
 }
 
@@ -224,9 +225,9 @@ impl Within {
     }
 }
 
-fn lengths_of_time(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
+fn lengths_of_time(scan: &Scan<'_>, unit: Unit) -> Vec<TokenReading<f64>> {
     let durations = duration::durations(scan);
-    let mut found: Vec<Found<f64>> = durations
+    let mut found: Vec<TokenReading<f64>> = durations
         .iter()
         .filter_map(|length| {
             let value = in_unit(length.value, unit)?;
@@ -235,7 +236,7 @@ fn lengths_of_time(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
             let alone =
                 first.filter(|number| units_at(scan, unit_start(scan, number)).next() == Some((unit, length.end)));
             let end = alone.map_or(length.end, |number| number.end);
-            Some(Found::new(length.start, end, value, length.certainty))
+            Some(TokenReading::new(length.start, end, value, length.certainty))
         })
         .collect();
     let within = Within::new(scan, durations.iter().map(|length| length.start..length.end));
@@ -261,14 +262,14 @@ fn in_unit(length: Duration, unit: Unit) -> Option<f64> {
 }
 
 /// Amounts of money in cents; a bare number counts cents.
-fn sums(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
+fn sums(scan: &Scan<'_>, unit: Unit) -> Vec<TokenReading<f64>> {
     let amounts = money::amounts(scan);
     let within = Within::new(scan, amounts.iter().map(|amount| amount.start..amount.end));
-    let mut found: Vec<Found<f64>> = amounts
+    let mut found: Vec<TokenReading<f64>> = amounts
         .iter()
         .filter_map(|sum| {
             let cents = (sum.value.amount * 100.0 * 1e6).round() / 1e6;
-            Some(Found::new(sum.start, sum.end, Unit::Cents.convert(cents, unit)?, sum.certainty))
+            Some(TokenReading::new(sum.start, sum.end, Unit::Cents.convert(cents, unit)?, sum.certainty))
         })
         .collect();
     found.extend(

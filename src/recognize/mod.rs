@@ -24,7 +24,7 @@ use self::{
     pattern::{Haystack, Patterns},
     reckoning::Reckoning,
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
     telling::TellingWords,
     unread::Borders,
 };
@@ -323,7 +323,7 @@ fn leftmost_longest(mentions: &mut Vec<Mention>) {
 
 /// A reading of a built-in.
 #[derive(Debug, Clone)]
-struct Reading {
+struct BuiltinReading {
     span: Span,
     /// Empty if the words were not read as tokens.
     tokens: Range<usize>,
@@ -347,7 +347,7 @@ impl Builtins {
     }
 
     /// The readings of every built-in that is used, and of those that decide whether a number is separate.
-    fn read(&self, utterance: &Utterance, context: &Context) -> Vec<(Builtin, SlotReading, Vec<Reading>)> {
+    fn read(&self, utterance: &Utterance, context: &Context) -> Vec<(Builtin, SlotReading, Vec<BuiltinReading>)> {
         let scan = Scan::new(utterance, &self.lexicon);
         let numeric = [Builtin::Integer, Builtin::Number, Builtin::Ordinal, Builtin::Money, Builtin::Percent];
         // "half a cup" and "a dollar" also have an amount.
@@ -375,14 +375,19 @@ impl Builtins {
         for (builtin, reading, found) in &mut read {
             for one in found.iter_mut().filter(|_| self.uses(*builtin)) {
                 let (tokens, canonical) = (one.tokens.clone(), &one.value);
-                one.unread = borders.unread(&unread::Value { builtin: *builtin, tokens, reading: *reading, canonical });
+                one.unread = borders.unread(&unread::RecognizedValue {
+                    builtin: *builtin,
+                    tokens,
+                    reading: *reading,
+                    canonical,
+                });
             }
         }
         read
     }
 
     /// The readings of a built-in other than numbers.
-    fn read_one(&self, scan: &Scan<'_>, builtin: Builtin, reckoning: Reckoning<'_>) -> Vec<Reading> {
+    fn read_one(&self, scan: &Scan<'_>, builtin: Builtin, reckoning: Reckoning<'_>) -> Vec<BuiltinReading> {
         let utterance = scan.utterance;
         match builtin {
             Builtin::Date => {
@@ -408,7 +413,7 @@ impl Builtins {
     }
 
     /// The readings of numbers, in view of the other readings: a number inside a code is not separate.
-    fn read_numbers(&self, scan: &Scan<'_>, read: &mut Vec<(Builtin, SlotReading, Vec<Reading>)>) {
+    fn read_numbers(&self, scan: &Scan<'_>, read: &mut Vec<(Builtin, SlotReading, Vec<BuiltinReading>)>) {
         let among = |builtins: &[Builtin]| {
             Cover::new(read.iter().filter(|(one, ..)| builtins.contains(one)).flat_map(|(.., found)| found))
         };
@@ -425,7 +430,7 @@ impl Builtins {
         amounts.retain(|amount| !codes.has_longer(amount.span));
         let percentages = readings(scan, number::percentages(scan, &scan.numbers), Some);
         let quantities = Cover::new(amounts.iter().chain(&percentages));
-        let own = |mut readings: Vec<Reading>, is_rank: bool| {
+        let own = |mut readings: Vec<BuiltinReading>, is_rank: bool| {
             readings.retain_mut(|reading| {
                 if moments.has_longer(reading.span) && !is_rank {
                     reading.score = reading.score.min(WITHIN_ANOTHER.score());
@@ -466,14 +471,18 @@ impl Builtins {
     }
 }
 
-fn readings<T>(scan: &Scan<'_>, found: Vec<Found<T>>, canonical: impl Fn(T) -> Option<Value>) -> Vec<Reading> {
+fn readings<T>(
+    scan: &Scan<'_>,
+    found: Vec<TokenReading<T>>,
+    canonical: impl Fn(T) -> Option<Value>,
+) -> Vec<BuiltinReading> {
     found
         .into_iter()
         .filter_map(|found| {
             let span = scan.span(found.start, found.end)?;
             let other = found.other.and_then(&canonical);
             let (tokens, unread) = (found.start..found.end, Vec::new());
-            Some(Reading {
+            Some(BuiltinReading {
                 span,
                 tokens,
                 value: canonical(found.value)?,
@@ -485,10 +494,10 @@ fn readings<T>(scan: &Scan<'_>, found: Vec<Found<T>>, canonical: impl Fn(T) -> O
         .collect()
 }
 
-fn contacts(utterance: &Utterance, found: Vec<Contact>) -> Vec<Reading> {
+fn contacts(utterance: &Utterance, found: Vec<Contact>) -> Vec<BuiltinReading> {
     found
         .into_iter()
-        .map(|contact| Reading {
+        .map(|contact| BuiltinReading {
             span: utterance.span_of_bytes(contact.bytes),
             tokens: 0..0,
             value: contact.value.into(),
@@ -507,7 +516,7 @@ struct Cover {
 
 impl Cover {
     /// Ignores readings that are mere guesses.
-    fn new<'r>(readings: impl Iterator<Item = &'r Reading>) -> Self {
+    fn new<'r>(readings: impl Iterator<Item = &'r BuiltinReading>) -> Self {
         Self::of(
             readings.filter(|reading| reading.score >= Certainty::Even.score()).map(|reading| reading.span).collect(),
         )

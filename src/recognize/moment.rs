@@ -15,10 +15,10 @@ use jiff::{
 use super::{
     certainty::Certainty,
     date::{PERIOD, counted, date_at, is_led_by, plus_days, range_at},
-    lexicon::{Part, Sense},
+    lexicon::{DayPart, Sense},
     reckoning::Reckoning,
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
     time,
 };
 use crate::text::tokens::TokenKind;
@@ -27,7 +27,7 @@ use crate::text::tokens::TokenKind;
 const JOINT: usize = 3;
 
 /// `2026-03-01T15:30:00`, with or without an offset.
-fn iso(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
+fn iso(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<TokenReading<DateTime>> {
     if scan.text(token).len() != 4
         || !scan.joins(token + 1, "-")
         || scan.text(token + 5) != "t"
@@ -40,10 +40,10 @@ fn iso(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
         Ok(instant) => instant.to_zoned(now.time_zone().clone()).datetime(),
         Err(_) => text.parse::<DateTime>().ok()?,
     };
-    Some(Found::new(tokens.start, tokens.end, value, Certainty::WrittenOut))
+    Some(TokenReading::new(tokens.start, tokens.end, value, Certainty::WrittenOut))
 }
 
-fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<DateTime>> {
+fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<DateTime>> {
     let now = reckoning.now;
     if let Some(found) = iso(scan, token, now) {
         return Some(found);
@@ -51,12 +51,12 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     if let Some(end) = scan.after(token, Sense::Now) {
         // "Okay, now can you ..." is a filler, "from now" the end of something else.
         let is_end = token > 0 && (scan.has(token - 1, Sense::From) || scan.has(token - 1, Sense::Hence));
-        return (!is_end).then_some(Found::new(token, end, to_second(now.datetime())?, PERIOD));
+        return (!is_end).then_some(TokenReading::new(token, end, to_second(now.datetime())?, PERIOD));
     }
     if let Some(found) = counted(scan, token, now.datetime())
         && found.value.1
     {
-        return Some(Found::new(found.start, found.end, to_second(found.value.0)?, found.certainty));
+        return Some(TokenReading::new(found.start, found.end, to_second(found.value.0)?, found.certainty));
     }
     if let Some(day) = date_at(scan, token, reckoning) {
         // "tomorrow", then perhaps "morning", a comma, "at"; "on", "de", "の" between a date and its time.
@@ -74,7 +74,7 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
             let moment = |date: Date, clock: Time| night(scan, day.end, date.to_datetime(clock), clock);
             let other = other(&day, &clock, moment);
             let value = moment(day.value, clock.value)?;
-            return Some(Found::new(day.start, clock.end, value, day.certainty.min(clock.certainty)).or(other));
+            return Some(TokenReading::new(day.start, clock.end, value, day.certainty.min(clock.certainty)).or(other));
         }
         return None;
     }
@@ -85,7 +85,7 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     if let Some(day) = date_at(scan, at, reckoning) {
         let other = other(&day, &clock, moment);
         let value = moment(day.value, clock.value)?;
-        return Some(Found::new(clock.start, day.end, value, day.certainty.min(clock.certainty)).or(other));
+        return Some(TokenReading::new(clock.start, day.end, value, day.certainty.min(clock.certainty)).or(other));
     }
     // 8時以来: "since" stands behind its time.
     let leads = |sense: Sense| {
@@ -108,11 +108,15 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     let today = now.date().to_datetime(clock.value);
     let is_of_either_side = value > today && leads(Sense::SinceOrFrom) && !has_end();
     let other = clock.other.and_then(on_its_day).or(is_of_either_side.then_some(today));
-    Some(Found::new(clock.start, clock.end, value, PERIOD.min(clock.certainty)).or(other))
+    Some(TokenReading::new(clock.start, clock.end, value, PERIOD.min(clock.certainty)).or(other))
 }
 
 /// The other moment that a day and a time may mean.
-fn other(day: &Found<Date>, clock: &Found<Time>, moment: impl Fn(Date, Time) -> Option<DateTime>) -> Option<DateTime> {
+fn other(
+    day: &TokenReading<Date>,
+    clock: &TokenReading<Time>,
+    moment: impl Fn(Date, Time) -> Option<DateTime>,
+) -> Option<DateTime> {
     match (day.other, clock.other) {
         (_, Some(time)) => moment(day.value, time),
         (Some(date), None) => moment(date, clock.value),
@@ -124,7 +128,7 @@ fn other(day: &Found<Date>, clock: &Found<Time>, moment: impl Fn(Date, Time) -> 
 fn night(scan: &Scan<'_>, day_end: usize, value: DateTime, clock: Time) -> Option<DateTime> {
     let is_night = day_end > 0
         && (scan.has(day_end - 1, Sense::Tonight)
-            || matches!(time::part_at(scan, day_end), Some((Part::Night | Part::Evening, _))));
+            || matches!(time::part_at(scan, day_end), Some((DayPart::Night | DayPart::Evening, _))));
     if is_night && clock.hour() < 6 { value.checked_add(1.day()).ok() } else { Some(value) }
 }
 
@@ -132,7 +136,7 @@ fn to_second(moment: DateTime) -> Option<DateTime> {
     moment.with().subsec_nanosecond(0).build().ok()
 }
 
-pub(super) fn datetimes(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<DateTime>> {
+pub(super) fn datetimes(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<TokenReading<DateTime>> {
     let mut found = scan.find(|token| datetime_at(scan, token, reckoning));
     for index in 1..found.len() {
         let (begin, end) = (&found[index - 1], &found[index]);
@@ -147,8 +151,8 @@ pub(super) fn datetimes(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found
 /// "Tomorrow from 10pm to 2am": the end of a range is on the day of its beginning, or in the night after it.
 fn end_of_range(
     scan: &Scan<'_>,
-    begin: &Found<DateTime>,
-    end: &Found<DateTime>,
+    begin: &TokenReading<DateTime>,
+    end: &TokenReading<DateTime>,
     reckoning: &Reckoning<'_>,
 ) -> Option<DateTime> {
     let joint = (begin.end..end.start).find(|at| range_at(scan, *at).is_some_and(|after| after <= end.start))?;

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::{
     certainty::Certainty,
-    lexicon::{Sense, Written},
+    lexicon::{CurrencyNotation, Sense},
     number::{self, Number},
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
 };
 use crate::text::tokens::TokenKind;
 
@@ -28,7 +28,7 @@ impl Money {
     }
 }
 
-fn currency(scan: &Scan<'_>, token: usize, before: bool) -> Option<((&'static str, Written), usize)> {
+fn currency(scan: &Scan<'_>, token: usize, before: bool) -> Option<((&'static str, CurrencyNotation), usize)> {
     scan.pick(token, |sense| match sense {
         Sense::Currency { code, written } => {
             let fits = !before || written.stands_before();
@@ -70,7 +70,7 @@ fn cents(scan: &Scan<'_>, token: usize) -> Option<(f64, Option<&'static str>, us
 }
 
 /// "A fiver", "three tenners", "einen Zwanziger": words for an amount, with a number or an article before them.
-fn coins(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
+fn coins(scan: &Scan<'_>, token: usize) -> Option<TokenReading<Money>> {
     let (count, at) = match number_at(scan, token) {
         Some(number) => (number.value, number.end),
         None => (1.0, scan.after(token, Sense::A)?),
@@ -80,7 +80,7 @@ fn coins(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
         _ => None,
     })?;
     let money = Money { amount: rounded(count * f64::from(hundredths) / 100.0), currency: Some(code) };
-    Some(Found::new(token, end, money, Certainty::Likely))
+    Some(TokenReading::new(token, end, money, Certainty::Likely))
 }
 
 /// "A dollar and a half", "un euro et demi": an added half, unless something follows that it could be half of.
@@ -107,9 +107,9 @@ fn bare_cents(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
         .then_some((number.value / 100.0, number.end))
 }
 
-fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
+fn money_at(scan: &Scan<'_>, token: usize) -> Option<TokenReading<Money>> {
     let found = |start, end, amount, currency, certainty| {
-        Some(Found::new(start, end, Money { amount: rounded(amount), currency: Some(currency) }, certainty))
+        Some(TokenReading::new(start, end, Money { amount: rounded(amount), currency: Some(currency) }, certainty))
     };
     // "$5", "USD 5"
     if let Some(((code, _), after)) = currency(scan, token, true)
@@ -121,8 +121,8 @@ fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
         }
         let mut code = code;
         if let Some(((said, written), after)) = currency(scan, end, false)
-            && written != Written::Symbol
-            && written != Written::Weak
+            && written != CurrencyNotation::Symbol
+            && written != CurrencyNotation::Weak
         {
             // In "$5 CAD" the code says which dollar; "$5 USD 6" is two amounts.
             if number_at(scan, after).is_none() {
@@ -134,23 +134,23 @@ fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
     // "50 cents"
     if let Some((amount, code, end)) = cents(scan, token) {
         let money = Money { amount: rounded(amount), currency: code };
-        return Some(Found::new(token, end, money, Certainty::Clear));
+        return Some(TokenReading::new(token, end, money, Certainty::Clear));
     }
     coins(scan, token).or_else(|| grand(scan, token)).or_else(|| counted(scan, token))
 }
 
 /// "Five grand": an amount without a currency.
-fn grand(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
+fn grand(scan: &Scan<'_>, token: usize) -> Option<TokenReading<Money>> {
     let number = number_at(scan, token)?;
     let is_grand = |sense| matches!(sense, Sense::LastMultiplier(_)).then_some(());
     let says_so = number.end > token + 1 && scan.pick(number.end - 1, is_grand).is_some();
     let money = Money { amount: rounded(number.value), currency: None };
     let has_currency = currency(scan, scan.skip(number.end, Sense::Of), false).is_some();
-    (says_so && !has_currency).then(|| Found::new(token, number.end, money, Certainty::Likely))
+    (says_so && !has_currency).then(|| TokenReading::new(token, number.end, money, Certainty::Likely))
 }
 
 /// "5 dollars", "five dollars and fifty cents", "a pound fifty", "euro y medio".
-fn counted(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
+fn counted(scan: &Scan<'_>, token: usize) -> Option<TokenReading<Money>> {
     let (number, article) = (number_at(scan, token), scan.after(token, Sense::A));
     let (mut amount, mut end) = match number {
         Some(number) => (number.value, number.end),
@@ -164,11 +164,11 @@ fn counted(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
     }
     let ((code, written), after) = currency(scan, scan.skip(end, Sense::Of), false)?;
     // The `$` of "5 $10" belongs to the ten.
-    if written == Written::Symbol && !scan.is_glued(end) && number_at(scan, after).is_some() {
+    if written == CurrencyNotation::Symbol && !scan.is_glued(end) && number_at(scan, after).is_some() {
         return None;
     }
     // "Cinq balles de tennis" are things, not money.
-    if written == Written::Weak && scan.has(after, Sense::Of) {
+    if written == CurrencyNotation::Weak && scan.has(after, Sense::Of) {
         return None;
     }
     end = after;
@@ -181,16 +181,16 @@ fn counted(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
         (amount, end) = (amount + more, after);
     }
     // "A pound" weighs, "a pound fifty" costs.
-    if number.is_none() && more.is_none() && (!is_said || written != Written::Word) {
+    if number.is_none() && more.is_none() && (!is_said || written != CurrencyNotation::Word) {
         return None;
     }
-    let is_likely = written == Written::Weak || number.is_none() && more.is_none();
+    let is_likely = written == CurrencyNotation::Weak || number.is_none() && more.is_none();
     let certainty = if is_likely { Certainty::Likely } else { Certainty::WrittenOut };
-    Some(Found::new(token, end, Money { amount: rounded(amount), currency: Some(code) }, certainty))
+    Some(TokenReading::new(token, end, Money { amount: rounded(amount), currency: Some(code) }, certainty))
 }
 
 /// Amounts with a currency.
-pub(super) fn amounts(scan: &Scan<'_>) -> Vec<Found<Money>> {
+pub(super) fn amounts(scan: &Scan<'_>) -> Vec<TokenReading<Money>> {
     scan.find(|token| money_at(scan, token))
 }
 
@@ -198,12 +198,12 @@ pub(super) fn amounts(scan: &Scan<'_>) -> Vec<Found<Money>> {
 pub(super) const BARE: Certainty = Certainty::Even;
 
 /// Numbers that may be amounts, since nothing says otherwise; each has the certainty of the number.
-pub(super) fn bare(scan: &Scan<'_>) -> Vec<Found<Money>> {
+pub(super) fn bare(scan: &Scan<'_>) -> Vec<TokenReading<Money>> {
     number::cardinals(&scan.numbers)
         .filter(|number| !number.code && number.value >= 0.0)
         .map(|number| {
             let money = Money { amount: rounded(number.value), currency: None };
-            Found::new(number.start, number.end, money, number.certainty)
+            TokenReading::new(number.start, number.end, money, number.certainty)
         })
         .collect()
 }

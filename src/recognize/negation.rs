@@ -9,7 +9,7 @@
 use super::Mention;
 use crate::{
     ablation,
-    language::{Language, negation::Role},
+    language::{Language, negation::NegationRole},
     text::{
         Span, Utterance,
         tokens::{Token, TokenKind},
@@ -51,16 +51,16 @@ const BEFORE_BUT: usize = 5;
 /// Every negation, in order; cues and scopes do not overlap. Empty in a language without a pack.
 pub(super) fn find(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Negation> {
     let language = Language::of(language);
-    language.map(|language| Reader::new(utterance, language, mentions).read()).unwrap_or_default()
+    language.map(|language| NegationReader::new(utterance, language, mentions).read()).unwrap_or_default()
 }
 
-struct Reader<'a> {
+struct NegationReader<'a> {
     utterance: &'a Utterance,
     language: &'a Language,
     tokens: Vec<Token>,
     spans: Vec<Span>,
     /// For each token, the phrases that begin there: the token after them, and their role.
-    roles: Vec<Vec<(usize, Role)>>,
+    roles: Vec<Vec<(usize, NegationRole)>>,
     /// The tokens of each sure mention, and whether its value is only a yes or no.
     mentions: Vec<(usize, usize, bool)>,
 }
@@ -69,10 +69,10 @@ struct Reader<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Cue {
     end: usize,
-    role: Role,
+    role: NegationRole,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> NegationReader<'a> {
     fn new(utterance: &'a Utterance, language: &'a Language, mentions: &[Mention]) -> Self {
         let folded = utterance.folded();
         let tokens = utterance.tokens();
@@ -122,12 +122,12 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn has(&self, token: usize, role: Role) -> Option<usize> {
+    fn has(&self, token: usize, role: NegationRole) -> Option<usize> {
         let phrases = self.roles.get(token)?;
         phrases.iter().filter(|(_, other)| *other == role).map(|(end, _)| *end).max()
     }
 
-    fn is(&self, token: usize, role: Role) -> bool {
+    fn is(&self, token: usize, role: NegationRole) -> bool {
         self.has(token, role).is_some()
     }
 
@@ -135,14 +135,19 @@ impl<'a> Reader<'a> {
     fn cue(&self, token: usize) -> Option<Cue> {
         let phrases = self.roles.get(token)?;
         let candidates = phrases.iter().filter(|(end, role)| match role {
-            Role::Absence | Role::Removal | Role::Refusal | Role::AbsenceBehind | Role::Idiom => true,
-            Role::OpeningRefusal => self.opens_clause(token),
-            Role::RefusalBehind => self.is_end(*end),
-            Role::Separable => self.particle(token, *end).is_some(),
-            Role::But => self.is_universal(token),
+            NegationRole::Absence
+            | NegationRole::Removal
+            | NegationRole::Refusal
+            | NegationRole::AbsenceBehind
+            | NegationRole::Idiom => true,
+            NegationRole::OpeningRefusal => self.opens_clause(token),
+            NegationRole::RefusalBehind => self.is_end(*end),
+            NegationRole::Separable => self.particle(token, *end).is_some(),
+            NegationRole::But => self.is_universal(token),
             _ => false,
         });
-        let (end, role) = *candidates.max_by_key(|(end, role)| (*end, *role == Role::Idiom, role.looks_back()))?;
+        let (end, role) =
+            *candidates.max_by_key(|(end, role)| (*end, *role == NegationRole::Idiom, role.looks_back()))?;
         let within = |&(from, to, is_flag): &(usize, usize, bool)| {
             from <= token && end <= to && (to - from > end - token || !is_flag)
         };
@@ -152,7 +157,8 @@ impl<'a> Reader<'a> {
     /// True before `token` if a new request may begin there.
     fn opens_clause(&self, token: usize) -> bool {
         let Some(before) = token.checked_sub(1) else { return true };
-        self.is_break(before) || (0..token).rev().take(3).any(|start| self.has(start, Role::Opening) == Some(token))
+        self.is_break(before)
+            || (0..token).rev().take(3).any(|start| self.has(start, NegationRole::Opening) == Some(token))
     }
 
     fn is_end(&self, token: usize) -> bool {
@@ -189,16 +195,16 @@ impl<'a> Reader<'a> {
     /// The place of the second part of a verb: "take" the fries "off". Between them must stand a thing with an article,
     /// or a recognized one.
     fn particle(&self, start: usize, after: usize) -> Option<usize> {
-        if !self.is(after, Role::Article) && !self.mentions.iter().any(|(from, ..)| *from == after) {
+        if !self.is(after, NegationRole::Article) && !self.mentions.iter().any(|(from, ..)| *from == after) {
             return None;
         }
         let last = (start + APART).min(self.tokens.len());
         (after + 1..last).take_while(|token| !self.is_break(*token)).find(|token| {
             // "take the train out of town" takes nothing out.
-            self.is(*token, Role::Particle)
+            self.is(*token, NegationRole::Particle)
                 && self
-                    .has(*token, Role::Particle)
-                    .is_some_and(|end| self.text(end) != "of" || self.is(end + 1, Role::Article))
+                    .has(*token, NegationRole::Particle)
+                    .is_some_and(|end| self.text(end) != "of" || self.is(end + 1, NegationRole::Article))
         })
     }
 
@@ -207,7 +213,7 @@ impl<'a> Reader<'a> {
         (token.saturating_sub(BEFORE_BUT)..token)
             .rev()
             .take_while(|before| !self.is_break(*before))
-            .any(|before| self.is(before, Role::Universal))
+            .any(|before| self.is(before, NegationRole::Universal))
     }
 
     /// The negation of a cue, if there is one, and where to read on.
@@ -219,23 +225,24 @@ impl<'a> Reader<'a> {
         };
         let end = cue.end;
         match cue.role {
-            Role::AbsenceBehind | Role::RefusalBehind => {
-                let kind = if cue.role == Role::AbsenceBehind { NegationKind::Absence } else { NegationKind::Refusal };
+            NegationRole::AbsenceBehind | NegationRole::RefusalBehind => {
+                let kind =
+                    if cue.role == NegationRole::AbsenceBehind { NegationKind::Absence } else { NegationKind::Refusal };
                 match self.scope_before(token, floor, kind) {
                     Some(scope) => made(kind, (token, end), scope, end),
                     None => (None, end),
                 }
             }
-            Role::Separable => {
+            NegationRole::Separable => {
                 let Some(particle) = self.particle(token, end) else { return (None, end) };
                 let Some((from, to)) = self.scope_after(end, NegationKind::Removal) else { return (None, end) };
                 made(NegationKind::Removal, (token, end), (from, to.min(particle)), particle)
             }
-            Role::Absence | Role::But => {
+            NegationRole::Absence | NegationRole::But => {
                 // "no 5" and "no. 5" are numbers.
                 let number = if self.text(end) == "." { end + 1 } else { end };
                 let is_number = self.tokens.get(number).is_some_and(|token| token.kind == TokenKind::Digits);
-                if ablation::holds("negation.number", self.is(token, Role::Number) && is_number) {
+                if ablation::holds("negation.number", self.is(token, NegationRole::Number) && is_number) {
                     return (None, number);
                 }
                 match self.scope_after(end, NegationKind::Absence) {
@@ -243,23 +250,23 @@ impl<'a> Reader<'a> {
                     None => (None, end),
                 }
             }
-            Role::Removal => match self.scope_after(end, NegationKind::Removal) {
+            NegationRole::Removal => match self.scope_after(end, NegationKind::Removal) {
                 Some(scope) => made(NegationKind::Removal, (token, end), scope, scope.1),
                 None => (None, end),
             },
-            Role::Refusal | Role::OpeningRefusal => {
-                let verb = if self.is(end, Role::Lead) { end + 1 } else { end };
-                if let Some(kept) = ablation::found("negation.keeping", self.has(verb, Role::Keeping)) {
+            NegationRole::Refusal | NegationRole::OpeningRefusal => {
+                let verb = if self.is(end, NegationRole::Lead) { end + 1 } else { end };
+                if let Some(kept) = ablation::found("negation.keeping", self.has(verb, NegationRole::Keeping)) {
                     return (None, kept);
                 }
                 if let Some(other) = self.cue(verb) {
                     match other.role {
-                        Role::Removal | Role::Separable => {
+                        NegationRole::Removal | NegationRole::Separable => {
                             let past =
                                 self.scope_after(other.end, NegationKind::Removal).map_or(other.end, |(_, to)| to);
                             return made(NegationKind::Retention, (token, end), (verb, past), past);
                         }
-                        Role::Absence => return (None, other.end),
+                        NegationRole::Absence => return (None, other.end),
                         _ => {}
                     }
                 }
@@ -280,9 +287,9 @@ impl<'a> Reader<'a> {
     /// True if another request begins at `token`.
     fn is_fresh(&self, token: usize) -> bool {
         self.is_end(token)
-            || self.is(token, Role::Fresh)
-            || self.is(token, Role::Bar)
-            || self.is(token, Role::Stop)
+            || self.is(token, NegationRole::Fresh)
+            || self.is(token, NegationRole::Bar)
+            || self.is(token, NegationRole::Stop)
             || self.tokens[token].kind == TokenKind::Digits
             || self.cue(token).is_some()
     }
@@ -292,14 +299,16 @@ impl<'a> Reader<'a> {
         let is_doing = kind == NegationKind::Refusal;
         let mut from = start;
         if self.mention_at(start).is_none() {
-            if !is_doing && self.is(start, Role::Bar) || kind == NegationKind::Removal && self.is(start, Role::Lead) {
+            if !is_doing && self.is(start, NegationRole::Bar)
+                || kind == NegationKind::Removal && self.is(start, NegationRole::Lead)
+            {
                 return None;
             }
             // "not on the Tuesday"
-            if let Some(end) = self.has(from, Role::Lead) {
+            if let Some(end) = self.has(from, NegationRole::Lead) {
                 from = end;
             }
-            while let Some(end) = self.has(from, Role::Article).filter(|_| self.mention_at(from).is_none()) {
+            while let Some(end) = self.has(from, NegationRole::Article).filter(|_| self.mention_at(from).is_none()) {
                 from = end;
             }
         }
@@ -315,23 +324,24 @@ impl<'a> Reader<'a> {
                 break;
             }
             let ends = inside
-                && (self.is(token, Role::Stop)
-                    || self.is(token, Role::Lead)
-                    || (self.is(token, Role::Bar) && token > from + 1)
+                && (self.is(token, NegationRole::Stop)
+                    || self.is(token, NegationRole::Lead)
+                    || (self.is(token, NegationRole::Bar) && token > from + 1)
                     // "instead of the large a small one"
-                    || (!is_doing && self.is(token, Role::Article) && self.is(token, Role::Fresh))
+                    || (!is_doing && self.is(token, NegationRole::Article) && self.is(token, NegationRole::Fresh))
                     || self.cue(token).is_some_and(|cue| {
                         // "n'annule pas": the second half of the refusal itself.
-                        cue.role != Role::Idiom && !(is_doing && cue.role == Role::Absence && token == from + 1)
+                        cue.role != NegationRole::Idiom
+                            && !(is_doing && cue.role == NegationRole::Absence && token == from + 1)
                     }));
             if ends {
                 break;
             }
-            if let Some(next) = self.has(token, Role::Either).filter(|_| inside) {
-                token = self.has(next, Role::Article).unwrap_or(next);
+            if let Some(next) = self.has(token, NegationRole::Either).filter(|_| inside) {
+                token = self.has(next, NegationRole::Article).unwrap_or(next);
                 continue;
             }
-            if let Some(next) = self.has(token, Role::Join).filter(|_| inside) {
+            if let Some(next) = self.has(token, NegationRole::Join).filter(|_| inside) {
                 if self.is_fresh(next) {
                     break;
                 }
@@ -352,17 +362,17 @@ impl<'a> Reader<'a> {
     fn list_goes_on(&self, comma: usize) -> bool {
         let (mut token, mut words) = (comma + 1, 0);
         while token < self.tokens.len() {
-            if let Some(next) = self.has(token, Role::Either) {
+            if let Some(next) = self.has(token, NegationRole::Either) {
                 return !self.is_end(next);
             }
-            if let Some(next) = self.has(token, Role::Join) {
+            if let Some(next) = self.has(token, NegationRole::Join) {
                 return !self.is_fresh(next);
             }
             if self.text(token) == "," && words > 0 {
                 (token, words) = (token + 1, 0);
                 continue;
             }
-            if words == LONGEST_ITEM || self.is_fresh(token) || self.is(token, Role::Lead) {
+            if words == LONGEST_ITEM || self.is_fresh(token) || self.is(token, NegationRole::Lead) {
                 return false;
             }
             let next = self.mention_at(token).unwrap_or(token + 1);
@@ -375,7 +385,10 @@ impl<'a> Reader<'a> {
     fn scope_before(&self, end: usize, floor: usize, kind: NegationKind) -> Option<(usize, usize)> {
         let mut last = end;
         // "die Zwiebeln bitte weglassen"
-        while last > floor && self.is(last - 1, Role::Stop) && self.has(last - 1, Role::Stop) == Some(last) {
+        while last > floor
+            && self.is(last - 1, NegationRole::Stop)
+            && self.has(last - 1, NegationRole::Stop) == Some(last)
+        {
             last -= 1;
         }
         let mut from = last;
@@ -387,7 +400,9 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let ends = kind == NegationKind::Absence
-                && (self.is(before, Role::Stop) || self.is(before, Role::Lead) || self.is(before, Role::Bar));
+                && (self.is(before, NegationRole::Stop)
+                    || self.is(before, NegationRole::Lead)
+                    || self.is(before, NegationRole::Bar));
             // A syllable inside a word is not a particle.
             let is_particle = ends && (before > 0 || self.text(before).is_ascii());
             if self.is_break(before) || is_particle {
@@ -395,10 +410,10 @@ impl<'a> Reader<'a> {
             }
             from = before;
         }
-        while from < last && (self.is(from, Role::Article) || self.is(from, Role::Join)) {
+        while from < last && (self.is(from, NegationRole::Article) || self.is(from, NegationRole::Join)) {
             from += 1;
         }
-        if kind == NegationKind::Refusal && (from..last).any(|token| self.is(token, Role::Keeping)) {
+        if kind == NegationKind::Refusal && (from..last).any(|token| self.is(token, NegationRole::Keeping)) {
             return None;
         }
         (last > from).then_some((from, last))

@@ -16,7 +16,7 @@ use super::{
     certainty::Certainty,
     identifier,
     lexicon::Sense,
-    senses::{Found, Senses},
+    senses::{Senses, TokenReading},
 };
 use crate::text::{numeral, tokens::TokenKind};
 
@@ -727,13 +727,13 @@ fn kanji(scan: &Senses<'_>, first: usize) -> Option<Number> {
 }
 
 /// "half" alone: a number with little confidence, if it is not part of one of `found`.
-pub(super) fn halves(scan: &Senses<'_>, found: &[Found<f64>]) -> Vec<Found<f64>> {
+pub(super) fn halves(scan: &Senses<'_>, found: &[TokenReading<f64>]) -> Vec<TokenReading<f64>> {
     scan.find(|token| {
         let end = scan.after(token, Sense::Half)?;
         let counts = !scan.has(end, Sense::Past) && !scan.has(scan.skip(end, Sense::A), Sense::Dozen);
         let inside = found.partition_point(|number| number.end <= token);
         let free = found.get(inside).is_none_or(|number| number.start >= end);
-        (counts && free).then(|| Found::new(token, end, 0.5, Certainty::Even))
+        (counts && free).then(|| TokenReading::new(token, end, 0.5, Certainty::Even))
     })
 }
 
@@ -742,7 +742,7 @@ pub(super) fn cardinals(numbers: &[Option<Number>]) -> impl Iterator<Item = &Num
 }
 
 /// Ranks: "2nd", "second", "twenty-first"; "last" is -1. "second" behind a number is a unit of time.
-pub(super) fn ordinals(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<Found<i64>> {
+pub(super) fn ordinals(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<TokenReading<i64>> {
     scan.find(|token| {
         if let Some(number) = numbers.get(token)?.as_ref().filter(|number| number.ordinal) {
             let is_unit = token > 0
@@ -751,7 +751,7 @@ pub(super) fn ordinals(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<Fou
                     || scan.has(token - 1, Sense::A)
                     || (scan.is_symbol(token - 1, "-") && scan.is_glued(token)));
             let certainty = if is_unit { Certainty::Possible } else { Certainty::WrittenOut };
-            return number.integer.map(|value| Found::new(token, number.end, value, certainty));
+            return number.integer.map(|value| TokenReading::new(token, number.end, value, certainty));
         }
         let end = scan.after(token, Sense::Final)?;
         let is_period = scan
@@ -763,18 +763,18 @@ pub(super) fn ordinals(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<Fou
                 .then_some(())
             })
             .is_some();
-        (!is_period).then(|| Found::new(token, end, -1, Certainty::Guessed))
+        (!is_period).then(|| TokenReading::new(token, end, -1, Certainty::Guessed))
     })
 }
 
 /// "5%", "five percent".
-pub(super) fn percentages(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<Found<serde_json::Value>> {
+pub(super) fn percentages(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<TokenReading<serde_json::Value>> {
     cardinals(numbers)
         .filter(|number| !number.code)
         .filter_map(|number| {
             let end = scan.after(number.end, Sense::Percent)?;
             let value = number.integer.map(Into::into).or_else(|| json(number.value))?;
-            Some(Found::new(number.start, end, value, Certainty::WrittenOut))
+            Some(TokenReading::new(number.start, end, value, Certainty::WrittenOut))
         })
         .collect()
 }

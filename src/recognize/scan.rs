@@ -7,9 +7,9 @@ use std::ops::Deref;
 
 use super::{
     certainty::Certainty,
-    lexicon::{Lexicon, Part, Sense},
+    lexicon::{DayPart, Lexicon, Sense},
     number::{self, Number},
-    senses::{Found, Senses},
+    senses::{Senses, TokenReading},
 };
 use crate::text::Utterance;
 
@@ -19,7 +19,7 @@ pub(super) struct Scan<'a> {
     /// The number that begins at each token; the numbers do not overlap.
     pub(super) numbers: Vec<Option<Number>>,
     /// The part of the day that the whole utterance is about ("dinner", "wake me"), if there is one.
-    pub(super) about: Option<Part>,
+    pub(super) about: Option<DayPart>,
 }
 
 impl<'a> Deref for Scan<'a> {
@@ -47,13 +47,13 @@ impl<'a> Scan<'a> {
 }
 
 /// The part of the day that words suggest, if they all agree.
-fn part_of_all(senses: &Senses<'_>) -> Option<Part> {
+fn part_of_all(senses: &Senses<'_>) -> Option<DayPart> {
     let suggested = senses.find(|token| {
         let (part, end) = senses.pick(token, |sense| match sense {
             Sense::Suggests(part) => Some(part),
             _ => None,
         })?;
-        Some(Found::new(token, end, part, Certainty::WrittenOut))
+        Some(TokenReading::new(token, end, part, Certainty::WrittenOut))
     });
     let first = suggested.first()?.value;
     suggested.iter().all(|found| found.value == first).then_some(first)

@@ -14,7 +14,7 @@ use crate::text::{
 
 /// A reading of a run of tokens.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found<T> {
+pub(super) struct TokenReading<T> {
     /// Index of its first token; this may be later than the token at which reading began ("at" of "at 5" is not part of
     /// it).
     pub(super) start: usize,
@@ -26,7 +26,7 @@ pub(super) struct Found<T> {
     pub(super) certainty: Certainty,
 }
 
-impl<T> Found<T> {
+impl<T> TokenReading<T> {
     pub(super) const fn new(start: usize, end: usize, value: T, certainty: Certainty) -> Self {
         Self { start, end, value, other: None, certainty }
     }
@@ -172,7 +172,7 @@ impl<'a> Senses<'a> {
     }
 
     /// Every reading that `read` finds, leftmost first, without overlaps.
-    pub(super) fn find<T>(&self, read: impl Fn(usize) -> Option<Found<T>>) -> Vec<Found<T>> {
+    pub(super) fn find<T>(&self, read: impl Fn(usize) -> Option<TokenReading<T>>) -> Vec<TokenReading<T>> {
         let mut found = Vec::new();
         let mut token = 0;
         while token < self.len() {

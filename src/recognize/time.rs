@@ -16,11 +16,11 @@ use jiff::civil::Time;
 
 use super::{
     certainty::Certainty,
-    lexicon::{Part, Sense, Unit},
+    lexicon::{DayPart, Sense, TimeUnit},
     number,
     reckoning::Reckoning,
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
 };
 use crate::{module::settings::PartOfDay, text::tokens::TokenKind};
 
@@ -36,20 +36,20 @@ const HOUR_AND_MORE: Certainty = Certainty::Doubtful;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Half {
     Meridiem(bool),
-    Part(Part),
+    Part(DayPart),
     Unknown,
 }
 
-pub(super) fn part_at(scan: &Scan<'_>, token: usize) -> Option<(Part, usize)> {
+pub(super) fn part_at(scan: &Scan<'_>, token: usize) -> Option<(DayPart, usize)> {
     scan.pick(token, |sense| match sense {
         Sense::Part(part) => Some(part),
-        Sense::Tonight => Some(Part::Evening),
+        Sense::Tonight => Some(DayPart::Evening),
         _ => None,
     })
 }
 
 /// The part of the day that is said before `token` or, as "tonight", behind `end`.
-fn part_around(scan: &Scan<'_>, token: usize, end: usize) -> Option<Part> {
+fn part_around(scan: &Scan<'_>, token: usize, end: usize) -> Option<DayPart> {
     if let Some((part, _)) = part_at(scan, end) {
         return Some(part);
     }
@@ -75,7 +75,7 @@ fn part_around(scan: &Scan<'_>, token: usize, end: usize) -> Option<Part> {
 
 /// How an hour is written, which decides whether it can be on the 24-hour clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum HourStyle {
     /// `07:30`: on the 24-hour clock everywhere.
     LeadingZero,
     /// `7:30`, "7 Uhr": on the 24-hour clock in languages that count hours so.
@@ -92,7 +92,7 @@ struct Hour {
     certainty: Certainty,
 }
 
-fn resolve(scan: &Scan<'_>, hour: i32, half: Half, style: Style, reckoning: &Reckoning<'_>) -> Option<Hour> {
+fn resolve(scan: &Scan<'_>, hour: i32, half: Half, style: HourStyle, reckoning: &Reckoning<'_>) -> Option<Hour> {
     if !(0..=24).contains(&hour) {
         return None;
     }
@@ -102,22 +102,22 @@ fn resolve(scan: &Scan<'_>, hour: i32, half: Half, style: Style, reckoning: &Rec
         Half::Meridiem(_) if !(1..=12).contains(&hour) => return None,
         Half::Meridiem(is_pm) => return sure(if is_pm { pm } else { am }),
         _ if hour > 12 || hour == 0 => return sure(hour % 24),
-        Half::Part(Part::Morning) => return sure(am),
-        Half::Part(Part::Afternoon | Part::Evening) => return sure(pm),
-        Half::Part(Part::Night) if hour == 12 => return sure(0),
-        Half::Part(Part::Night) => return sure(if hour < 6 { hour } else { pm }),
-        Half::Unknown if style == Style::LeadingZero => return sure(hour),
+        Half::Part(DayPart::Morning) => return sure(am),
+        Half::Part(DayPart::Afternoon | DayPart::Evening) => return sure(pm),
+        Half::Part(DayPart::Night) if hour == 12 => return sure(0),
+        Half::Part(DayPart::Night) => return sure(if hour < 6 { hour } else { pm }),
+        Half::Unknown if style == HourStyle::LeadingZero => return sure(hour),
         Half::Unknown if hour == 12 => return Some(Hour { hour, other: None, certainty: HALF_OF_DAY_GUESSED }),
         Half::Unknown => {}
     }
     let counts_to_24 = !scan.lexicon.twelve_hours;
-    let is_written = counts_to_24 && style == Style::Full;
+    let is_written = counts_to_24 && style == HourStyle::Full;
     let settled = match (scan.about, reckoning.part_of_day()) {
         _ if is_written => Some(hour),
-        (Some(Part::Morning), _) => Some(am),
-        (Some(Part::Evening | Part::Night), _) => Some(pm),
+        (Some(DayPart::Morning), _) => Some(am),
+        (Some(DayPart::Evening | DayPart::Night), _) => Some(pm),
         // Lunch
-        (Some(Part::Afternoon), _) => Some(if hour >= 10 { am } else { pm }),
+        (Some(DayPart::Afternoon), _) => Some(if hour >= 10 { am } else { pm }),
         (None, PartOfDay::Morning) => Some(am),
         (None, PartOfDay::Afternoon) => Some(pm),
         (None, PartOfDay::Day) => (hour != 7).then_some(if hour < 7 { pm } else { am }),
@@ -185,10 +185,10 @@ fn finish(
     scan: &Scan<'_>,
     (start, end): (usize, usize),
     clock: (i32, i32, i32),
-    style: Style,
+    style: HourStyle,
     certainty: Certainty,
     reckoning: &Reckoning<'_>,
-) -> Option<Found<Time>> {
+) -> Option<TokenReading<Time>> {
     let (half, end) = match half_at(scan, end) {
         Some((half, end)) => (half, end),
         None => (part_around(scan, start, end).map_or(Half::Unknown, Half::Part), end),
@@ -196,7 +196,7 @@ fn finish(
     let hour = resolve(scan, clock.0, half, style, reckoning)?;
     let certainty = if half == Half::Unknown { certainty.min(hour.certainty) } else { hour.certainty };
     let at = |hour: i32| time(hour, clock.1, clock.2);
-    Some(Found::new(start, end, at(hour.hour)?, certainty).or(hour.other.and_then(at)))
+    Some(TokenReading::new(start, end, at(hour.hour)?, certainty).or(hour.other.and_then(at)))
 }
 
 /// The half of the day in an answer: true for the later one. `None` if it names none or both.
@@ -204,18 +204,18 @@ pub(super) fn half_of_day(scan: &Scan<'_>) -> Option<bool> {
     let halves = scan.find(|token| {
         let (is_late, end) = scan.pick(token, |sense| match sense {
             Sense::Meridiem(is_pm) | Sense::MeridiemBefore(is_pm) => Some(is_pm),
-            Sense::Part(part) | Sense::Suggests(part) => Some(part != Part::Morning),
+            Sense::Part(part) | Sense::Suggests(part) => Some(part != DayPart::Morning),
             Sense::Tonight => Some(true),
             _ => None,
         })?;
-        Some(Found::new(token, end, is_late, Certainty::WrittenOut))
+        Some(TokenReading::new(token, end, is_late, Certainty::WrittenOut))
     });
     let first = halves.first()?.value;
     halves.iter().all(|half| half.value == first).then_some(first)
 }
 
 /// Minutes before or after an hour: "half past three", "quarter to five", "ten to six", "halb drei".
-fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Time>> {
     if let Some(after) = scan.after(token, Sense::HalfTo) {
         return into_hour(scan, (token, after), 30, reckoning);
     }
@@ -234,7 +234,7 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
             let (minutes, end) = scan.cardinal(token)?;
             (
                 i32::try_from(minutes).ok().filter(|minutes| (1..60).contains(minutes))?,
-                scan.skip(end, Sense::Unit(Unit::Minute)),
+                scan.skip(end, Sense::Unit(TimeUnit::Minute)),
             )
         }
     };
@@ -262,9 +262,9 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     let certainty = if fraction.is_some() { Certainty::WrittenOut } else { IN_WORDS };
     if clock.is_some() {
         let minutes = if is_past { hour * 60 + minutes } else { (hour * 60 + 1_440 - minutes) % 1_440 };
-        return Some(Found::new(token, end, time(minutes / 60, minutes % 60, 0)?, certainty));
+        return Some(TokenReading::new(token, end, time(minutes / 60, minutes % 60, 0)?, certainty));
     }
-    let found = finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, certainty, reckoning)?;
+    let found = finish(scan, (token, end), (hour, minutes, 0), HourStyle::Spoken, certainty, reckoning)?;
     if is_past { Some(found) } else { earlier(&found, minutes) }
 }
 
@@ -274,14 +274,14 @@ fn into_hour(
     (token, after): (usize, usize),
     minutes: i32,
     reckoning: &Reckoning<'_>,
-) -> Option<Found<Time>> {
+) -> Option<TokenReading<Time>> {
     let (hour, end) = hour_at(scan, after).filter(|_| (0..60).contains(&minutes))?;
     let hour = if hour == 1 { 12 } else { (hour + 23) % 24 };
-    finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, Certainty::WrittenOut, reckoning)
+    finish(scan, (token, end), (hour, minutes, 0), HourStyle::Spoken, Certainty::WrittenOut, reckoning)
 }
 
 /// "Viertel acht", "drei viertel acht", as said in much of Germany, if nothing follows that could be counted.
-fn quarters_into(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+fn quarters_into(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Time>> {
     let (quarters, after) = scan.pick(token, |sense| match sense {
         Sense::QuartersInto(quarters) => Some(i32::from(quarters)),
         _ => None,
@@ -297,12 +297,15 @@ fn ends_time(scan: &Scan<'_>, end: usize) -> bool {
 }
 
 /// The time that is this many minutes before the hour. Twelve is noon, so a quarter to one is 12:45.
-fn earlier(found: &Found<Time>, minutes: i32) -> Option<Found<Time>> {
+fn earlier(found: &TokenReading<Time>, minutes: i32) -> Option<TokenReading<Time>> {
     let before = |hour: Time| {
         let minutes = (i32::from(hour.hour()) * 60 + 1_440 - minutes) % 1_440;
         time(minutes / 60, minutes % 60, 0)
     };
-    Some(Found::new(found.start, found.end, before(found.value)?, found.certainty).or(found.other.and_then(before)))
+    Some(
+        TokenReading::new(found.start, found.end, before(found.value)?, found.certainty)
+            .or(found.other.and_then(before)),
+    )
 }
 
 /// "Menos cuarto", "moins dix", "y veinte": the minutes that are subtracted from the hour before them, or added to it,
@@ -316,20 +319,22 @@ fn minutes_beside(scan: &Scan<'_>, token: usize, how: Sense) -> Option<(i32, usi
     // "Moins dix" is also read as a number by itself.
     let number = scan.numbers.get(at)?.as_ref().filter(|number| !number.code && !number.ordinal)?;
     let minutes = number.integer.and_then(|minutes| i32::try_from(minutes.abs()).ok())?;
-    let end = scan.skip(number.end, Sense::Unit(Unit::Minute));
+    let end = scan.skip(number.end, Sense::Unit(TimeUnit::Minute));
     ((1..60).contains(&minutes) && ends_time(scan, end)).then_some((minutes, end))
 }
 
 /// "half eight": half past eight in British English.
-fn half_hour(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+fn half_hour(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Time>> {
     let after = scan.after(token, Sense::Half).filter(|_| scan.lexicon.english)?;
     let (hour, end) = hour_at(scan, after).filter(|(hour, _)| (1..=12).contains(hour))?;
     let is_said = ends_time(scan, end) || scan.has(end, Sense::On);
-    is_said.then(|| finish(scan, (token, end), (hour, 30, 0), Style::Spoken, HALF_OF_DAY_GUESSED, reckoning)).flatten()
+    is_said
+        .then(|| finish(scan, (token, end), (hour, 30, 0), HourStyle::Spoken, HALF_OF_DAY_GUESSED, reckoning))
+        .flatten()
 }
 
 /// A time that begins at `token`, where a preposition may stand.
-pub(super) fn time_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+pub(super) fn time_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Time>> {
     let clock = |token: usize| {
         scan.pick(token, |sense| match sense {
             Sense::Clock(hour) => Some(i32::from(hour)),
@@ -367,8 +372,9 @@ pub(super) fn time_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
 }
 
 /// "Noon", "midi et demi", "midi moins le quart".
-fn beside_clock(scan: &Scan<'_>, (token, end): (usize, usize), hour: i32) -> Option<Found<Time>> {
-    let found = |end: usize, minute: i32| Some(Found::new(token, end, time(hour, minute, 0)?, Certainty::WrittenOut));
+fn beside_clock(scan: &Scan<'_>, (token, end): (usize, usize), hour: i32) -> Option<TokenReading<Time>> {
+    let found =
+        |end: usize, minute: i32| Some(TokenReading::new(token, end, time(hour, minute, 0)?, Certainty::WrittenOut));
     if let Some((minutes, after)) = minutes_beside(scan, end, Sense::Minus) {
         return earlier(&found(after, 0)?, minutes);
     }
@@ -395,15 +401,15 @@ fn written(
     token: usize,
     alone: Option<Certainty>,
     reckoning: &Reckoning<'_>,
-) -> Option<Option<Found<Time>>> {
+) -> Option<Option<TokenReading<Time>>> {
     let (hour, end) = hour_at(scan, token).filter(|_| scan.kind(token) == Some(TokenKind::Digits))?;
     let has_leading_zero = scan.text(token).len() == 2 && scan.text(token).starts_with('0');
-    let style = if has_leading_zero { Style::LeadingZero } else { Style::Full };
+    let style = if has_leading_zero { HourStyle::LeadingZero } else { HourStyle::Full };
     let found = |end: usize, minute: i32, second: i32, certainty: Certainty| {
         Some(finish(scan, (token, end), (hour, minute, second), style, certainty, reckoning))
     };
     let clock_word = |at: usize| {
-        let hours = |sense| matches!(sense, Sense::GluedUnit(Unit::Hour)).then_some(());
+        let hours = |sense| matches!(sense, Sense::GluedUnit(TimeUnit::Hour)).then_some(());
         scan.after(at, Sense::OClock).or_else(|| scan.pick(at, hours).map(|((), end)| end)).unwrap_or(at)
     };
     if scan.joins(end, ":") {
@@ -434,7 +440,7 @@ fn written(
         );
     }
     // "19h", "14 h": such a large number of hours is not a length. A smaller one is a time only behind "at".
-    let is_hour = |sense| matches!(sense, Sense::GluedUnit(Unit::Hour)).then_some(());
+    let is_hour = |sense| matches!(sense, Sense::GluedUnit(TimeUnit::Hour)).then_some(());
     if let Some(((), after)) = scan.pick(end, is_hour)
         && (alone.is_some() || (13..24).contains(&hour))
     {
@@ -463,7 +469,12 @@ fn minutes_behind(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
 }
 
 /// An hour with a word or mark that makes it a time; or the hour alone, with the certainty that the preposition gives.
-fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+fn clock_at(
+    scan: &Scan<'_>,
+    token: usize,
+    alone: Option<Certainty>,
+    reckoning: &Reckoning<'_>,
+) -> Option<TokenReading<Time>> {
     // `2026-03-04` and `10.0.0.1` do not begin with an hour.
     if token > 0
         && scan.is_glued(token)
@@ -479,17 +490,17 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: 
     if let Some((minutes, after)) = minutes_beside(scan, said, Sense::Minus) {
         // "Huit heures moins le quart" is not on the 24-hour clock, nor is "et quart".
         let spoken = (hour, minutes, 0);
-        let after = finish(scan, (token, after), spoken, Style::Spoken, Certainty::WrittenOut, reckoning)?;
+        let after = finish(scan, (token, after), spoken, HourStyle::Spoken, Certainty::WrittenOut, reckoning)?;
         return earlier(&after, minutes);
     }
     if let Some((minutes, after)) = minutes_beside(scan, said, Sense::And) {
-        return finish(scan, (token, after), (hour, minutes, 0), Style::Spoken, Certainty::WrittenOut, reckoning);
+        return finish(scan, (token, after), (hour, minutes, 0), HourStyle::Spoken, Certainty::WrittenOut, reckoning);
     }
     let is_digits = scan.kind(token) == Some(TokenKind::Digits);
     let has_leading_zero = is_digits && scan.text(token).len() == 2 && scan.text(token).starts_with('0');
-    let style = if has_leading_zero { Style::LeadingZero } else { Style::Spoken };
-    let full = if has_leading_zero { Style::LeadingZero } else { Style::Full };
-    let found = |end: usize, minute: i32, style: Style, certainty: Certainty| {
+    let style = if has_leading_zero { HourStyle::LeadingZero } else { HourStyle::Spoken };
+    let full = if has_leading_zero { HourStyle::LeadingZero } else { HourStyle::Full };
+    let found = |end: usize, minute: i32, style: HourStyle, certainty: Certainty| {
         finish(scan, (token, end), (hour, minute, 0), style, certainty, reckoning)
     };
     // 時 of 時間 is a length.
@@ -499,7 +510,7 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: 
     if let Some(after) = scan.after(end, Sense::OClock).filter(|after| !is_length(*after)) {
         // "15h30", "8 Uhr 15", "3時半", "3時30分"
         if let Some(after) = scan.after(after, Sense::HalfBehind) {
-            let style = if is_digits || scan.lexicon.kanji_numbers { full } else { Style::Spoken };
+            let style = if is_digits || scan.lexicon.kanji_numbers { full } else { HourStyle::Spoken };
             return found(after, 30, style, Certainty::WrittenOut);
         }
         if !scan.lexicon.english
@@ -552,11 +563,11 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: 
 /// The minutes behind an hour with a word like "Uhr": "8 Uhr 15", 3時30分, "huit heures vingt".
 fn minutes_of_hour(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
     if let Some(minute) = scan.digits(token, 2).filter(|minute| *minute < 60) {
-        return Some((minute, scan.skip(token + 1, Sense::Unit(Unit::Minute))));
+        return Some((minute, scan.skip(token + 1, Sense::Unit(TimeUnit::Minute))));
     }
     let (minutes, end) = scan.cardinal(token)?;
     let minutes = i32::try_from(minutes).ok().filter(|minutes| (1..60).contains(minutes))?;
-    let behind = scan.skip(end, Sense::Unit(Unit::Minute));
+    let behind = scan.skip(end, Sense::Unit(TimeUnit::Minute));
     (behind > end || ends_time(scan, end)).then_some((minutes, behind))
 }
 
@@ -583,14 +594,14 @@ fn ends_clause(scan: &Scan<'_>, token: usize) -> bool {
         || (scan.is_symbol(token, ".") && !scan.is_glued(token + 1))
 }
 
-pub(super) fn times(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Time>> {
+pub(super) fn times(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<TokenReading<Time>> {
     let found = scan.find(|token| time_at(scan, token, reckoning));
     if found.is_empty() { all_of_it(scan, reckoning).into_iter().collect() } else { found }
 }
 
 /// "11", "10.15" as the whole utterance: it may answer a question for the time.
-fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<TokenReading<Time>> {
     let found = clock_at(scan, 0, Some(HOUR_AND_MORE), reckoning)?;
     let is_all = found.end >= scan.len() || ends_clause(scan, found.end) && found.end + 1 == scan.len();
-    is_all.then_some(Found { certainty: HOUR_AND_MORE, ..found })
+    is_all.then_some(TokenReading { certainty: HOUR_AND_MORE, ..found })
 }

@@ -18,11 +18,11 @@ use text2num::LangInterpreter as _;
 use super::{
     certainty::Certainty,
     date, duration,
-    lexicon::{Sense, Unit},
+    lexicon::{Sense, TimeUnit},
     money,
     reckoning::Reckoning,
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
     time,
 };
 use crate::{
@@ -35,7 +35,7 @@ const LINKS: usize = 2;
 /// The most tokens of a phrase that is looked for before a value.
 const LONGEST: usize = 4;
 /// The shortest unit that is counted in calendars.
-const SHORTEST_OF_CALENDAR: Unit = Unit::Day;
+const SHORTEST_OF_CALENDAR: TimeUnit = TimeUnit::Day;
 
 /// Words beside a value that belong to the same kind of value but were not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -47,7 +47,7 @@ pub struct Unread {
 
 /// The kind of a value, by the parts that it may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Day,
     Hour,
     /// A day with its hour.
@@ -58,7 +58,7 @@ enum Kind {
     Percent,
 }
 
-impl Kind {
+impl ValueKind {
     const fn of(builtin: Builtin) -> Option<Self> {
         Some(match builtin {
             Builtin::Date => Self::Day,
@@ -83,7 +83,7 @@ impl Kind {
 
 /// The meaning of words that may be a part of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Part {
+enum ValuePart {
     Number,
     /// A number that counts the thing behind it.
     Count,
@@ -97,7 +97,7 @@ enum Part {
     /// "next", "last".
     Next,
     Last,
-    Time(Unit),
+    Time(TimeUnit),
     Measure,
     Currency,
     HalfOfDay,
@@ -112,7 +112,7 @@ enum Part {
 }
 
 /// A value whose unread words are looked for.
-pub(super) struct Value<'v> {
+pub(super) struct RecognizedValue<'v> {
     pub(super) builtin: Builtin,
     pub(super) tokens: Range<usize>,
     /// The slot that it was read for.
@@ -120,7 +120,7 @@ pub(super) struct Value<'v> {
     pub(super) canonical: &'v serde_json::Value,
 }
 
-impl Value<'_> {
+impl RecognizedValue<'_> {
     fn date(&self) -> Option<Date> {
         self.canonical.as_str()?.get(..10)?.parse().ok()
     }
@@ -147,7 +147,7 @@ struct Readings {
 struct Owners(Vec<Option<(usize, usize)>>);
 
 impl Owners {
-    fn new<T>(length: usize, found: &[Found<T>], least: Certainty) -> Self {
+    fn new<T>(length: usize, found: &[TokenReading<T>], least: Certainty) -> Self {
         let mut owners = vec![None; length];
         for one in found.iter().filter(|one| one.certainty > least) {
             owners[one.start..one.end].fill(Some((one.start, one.end)));
@@ -184,8 +184,8 @@ impl<'s> Borders<'s> {
     }
 
     /// The unread words before and behind a value.
-    pub(super) fn unread(&self, value: &Value<'_>) -> Vec<Unread> {
-        let Some(kind) = Kind::of(value.builtin).filter(|_| !value.tokens.is_empty()) else { return Vec::new() };
+    pub(super) fn unread(&self, value: &RecognizedValue<'_>) -> Vec<Unread> {
+        let Some(kind) = ValueKind::of(value.builtin).filter(|_| !value.tokens.is_empty()) else { return Vec::new() };
         let around = [
             self.before(kind, value),
             self.behind(kind, value),
@@ -195,13 +195,13 @@ impl<'s> Borders<'s> {
         around.into_iter().flatten().filter_map(|(part, tokens)| self.found(part, tokens)).collect()
     }
 
-    fn found(&self, part: Option<Part>, tokens: Range<usize>) -> Option<Unread> {
-        let is_unit = matches!(part, Some(Part::Time(_) | Part::Measure | Part::Currency));
+    fn found(&self, part: Option<ValuePart>, tokens: Range<usize>) -> Option<Unread> {
+        let is_unit = matches!(part, Some(ValuePart::Time(_) | ValuePart::Measure | ValuePart::Currency));
         Some(Unread { span: self.scan.span(tokens.start, tokens.end)?, is_unit })
     }
 
     /// The words right before the value, or linked to it by words and signs.
-    fn before(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
+    fn before(&self, kind: ValueKind, value: &RecognizedValue<'_>) -> Option<(Option<ValuePart>, Range<usize>)> {
         let start = value.tokens.start;
         if kind.is_amount() && self.is_sign_before(start) {
             return Some((None, start - 1..start));
@@ -224,7 +224,7 @@ impl<'s> Borders<'s> {
     }
 
     /// The words right behind the value, or linked to it by words and signs.
-    fn behind(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
+    fn behind(&self, kind: ValueKind, value: &RecognizedValue<'_>) -> Option<(Option<ValuePart>, Range<usize>)> {
         let end = value.tokens.end;
         if let Some(tokens) = self.letters_behind(kind, end).or_else(|| self.sign_behind(kind, end)) {
             return Some((None, tokens));
@@ -245,8 +245,8 @@ impl<'s> Borders<'s> {
 
     /// A day elsewhere in the utterance, for a moment without its own day: "Friday, if you can, at noon" does not mean
     /// noon today.
-    fn day_elsewhere(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
-        if kind != Kind::Moment || self.readings().days.has_any_of(&value.tokens) {
+    fn day_elsewhere(&self, kind: ValueKind, value: &RecognizedValue<'_>) -> Option<(Option<ValuePart>, Range<usize>)> {
+        if kind != ValueKind::Moment || self.readings().days.has_any_of(&value.tokens) {
             return None;
         }
         let (start, end) = self.readings().days.0.iter().flatten().find(|(start, end)| {
@@ -258,7 +258,7 @@ impl<'s> Borders<'s> {
 
     /// The day of the week at the beginning of a value that does not agree with it: "Friday, December 8", which is a
     /// Tuesday.
-    fn other_weekday(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
+    fn other_weekday(&self, kind: ValueKind, value: &RecognizedValue<'_>) -> Option<(Option<ValuePart>, Range<usize>)> {
         let which = |sense| {
             matches!(
                 sense,
@@ -292,37 +292,37 @@ impl<'s> Borders<'s> {
     }
 
     /// The part of a value that may begin with the token.
-    fn part_at(&self, token: usize) -> Option<(Part, Range<usize>)> {
+    fn part_at(&self, token: usize) -> Option<(ValuePart, Range<usize>)> {
         let scan = self.scan;
         // An article is not a number by itself, nor is a word that looks like one: the "ein" of "lagert ... ein".
         let is_article = |end: usize| end == token + 1 && self.is_article(token);
         if let Some(number) = scan.numbers.get(token)?.as_ref().filter(|number| !is_article(number.end)) {
-            let part = if self.counts(number.end) { Part::Count } else { Part::Number };
+            let part = if self.counts(number.end) { ValuePart::Count } else { ValuePart::Number };
             return Some((part, number.start.min(token)..number.end));
         }
         let is_glued = scan.is_glued(token);
         let (part, end) = scan.pick(token, |sense| {
             Some(match sense {
                 Sense::Half | Sense::HalfBehind | Sense::Quarter | Sense::Quarters(_) | Sense::FractionOf => {
-                    Part::Fraction
+                    ValuePart::Fraction
                 }
-                Sense::Multiplier(_) | Sense::LastMultiplier(_) | Sense::Dozen => Part::Scale,
-                Sense::GluedMultiplier(_) if is_glued => Part::Scale,
-                Sense::Month { weak: false, .. } => Part::Month,
-                Sense::Weekday { weak: false, day } => Part::Weekday(day),
-                Sense::Fixed { .. } => Part::Fixed,
-                Sense::Next | Sense::AfterNext => Part::Next,
-                Sense::Last | Sense::BeforeLast | Sense::Final => Part::Last,
-                Sense::Unit(unit) | Sense::Length { unit, .. } => Part::Time(unit),
-                Sense::GluedUnit(unit) if is_glued => Part::Time(unit),
-                Sense::Measure(_) => Part::Measure,
-                Sense::Currency { .. } | Sense::Cent(_) => Part::Currency,
-                Sense::Meridiem(_) => Part::HalfOfDay,
-                Sense::Clock(_) => Part::Clock,
-                Sense::Minus => Part::Minus,
-                Sense::Every => Part::Every,
-                Sense::PartOf => Part::Factor,
-                Sense::OtherAmount => Part::OtherAmount,
+                Sense::Multiplier(_) | Sense::LastMultiplier(_) | Sense::Dozen => ValuePart::Scale,
+                Sense::GluedMultiplier(_) if is_glued => ValuePart::Scale,
+                Sense::Month { weak: false, .. } => ValuePart::Month,
+                Sense::Weekday { weak: false, day } => ValuePart::Weekday(day),
+                Sense::Fixed { .. } => ValuePart::Fixed,
+                Sense::Next | Sense::AfterNext => ValuePart::Next,
+                Sense::Last | Sense::BeforeLast | Sense::Final => ValuePart::Last,
+                Sense::Unit(unit) | Sense::Length { unit, .. } => ValuePart::Time(unit),
+                Sense::GluedUnit(unit) if is_glued => ValuePart::Time(unit),
+                Sense::Measure(_) => ValuePart::Measure,
+                Sense::Currency { .. } | Sense::Cent(_) => ValuePart::Currency,
+                Sense::Meridiem(_) => ValuePart::HalfOfDay,
+                Sense::Clock(_) => ValuePart::Clock,
+                Sense::Minus => ValuePart::Minus,
+                Sense::Every => ValuePart::Every,
+                Sense::PartOf => ValuePart::Factor,
+                Sense::OtherAmount => ValuePart::OtherAmount,
                 _ => return None,
             })
         })?;
@@ -364,69 +364,89 @@ impl<'s> Borders<'s> {
             && self.scan.pick(token, |sense| (sense == Sense::A).then_some(())).is_some()
     }
 
-    fn part_at_word(&self, token: usize) -> Option<Part> {
+    fn part_at_word(&self, token: usize) -> Option<ValuePart> {
         if self.scan.numbers.get(token)?.is_some() {
-            return Some(Part::Number);
+            return Some(ValuePart::Number);
         }
         self.part_at(token).map(|(part, _)| part)
     }
 
-    fn is_own_before(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
+    fn is_own_before(
+        &self,
+        kind: ValueKind,
+        part: ValuePart,
+        value: &RecognizedValue<'_>,
+        linked: Option<Link>,
+    ) -> bool {
         match part {
-            Part::Number if kind.has_day() && linked.is_none() => !self.is_relative_day(value.tokens.start),
+            ValuePart::Number if kind.has_day() && linked.is_none() => !self.is_relative_day(value.tokens.start),
             // "Ten to fifteen minutes": the unit applies to both numbers.
-            Part::Number if linked == Some(Link::To) => self.goes_up_to(kind, value, true),
-            Part::Number => true,
-            Part::Minus => kind.is_amount() && linked.is_none(),
-            Part::Factor => kind.is_amount() && matches!(linked, None | Some(Link::Joint)),
-            Part::Every => matches!(kind, Kind::Day | Kind::Moment) && linked.is_none(),
-            Part::Month | Part::Fixed => kind.has_day(),
-            Part::Weekday(day) => kind.has_day() && linked != Some(Link::To) && !is_weekday(value, day),
-            Part::Next | Part::Last => {
+            ValuePart::Number if linked == Some(Link::To) => self.goes_up_to(kind, value, true),
+            ValuePart::Number => true,
+            ValuePart::Minus => kind.is_amount() && linked.is_none(),
+            ValuePart::Factor => kind.is_amount() && matches!(linked, None | Some(Link::Joint)),
+            ValuePart::Every => matches!(kind, ValueKind::Day | ValueKind::Moment) && linked.is_none(),
+            ValuePart::Month | ValuePart::Fixed => kind.has_day(),
+            ValuePart::Weekday(day) => kind.has_day() && linked != Some(Link::To) && !is_weekday(value, day),
+            ValuePart::Next | ValuePart::Last => {
                 let ahead = value.date().map(|date| date >= self.now.date());
-                kind == Kind::Day && linked.is_none() && ahead.is_some_and(|ahead| ahead != (part == Part::Next))
+                kind == ValueKind::Day
+                    && linked.is_none()
+                    && ahead.is_some_and(|ahead| ahead != (part == ValuePart::Next))
             }
-            Part::Time(unit) => {
+            ValuePart::Time(unit) => {
                 // "Two weeks before May 3", "the week of May 3".
                 kind.has_day() && unit >= SHORTEST_OF_CALENDAR && matches!(linked, Some(Link::Beside | Link::Joint))
-                    || kind == Kind::Length && linked.is_none()
+                    || kind == ValueKind::Length && linked.is_none()
             }
-            Part::Fraction | Part::Scale => kind.is_amount() && linked.is_none_or(|link| link != Link::To),
-            Part::Currency => kind == Kind::Money && linked.is_none(),
-            Part::Count | Part::Measure | Part::HalfOfDay | Part::Clock | Part::OtherAmount => false,
+            ValuePart::Fraction | ValuePart::Scale => kind.is_amount() && linked.is_none_or(|link| link != Link::To),
+            ValuePart::Currency => kind == ValueKind::Money && linked.is_none(),
+            ValuePart::Count
+            | ValuePart::Measure
+            | ValuePart::HalfOfDay
+            | ValuePart::Clock
+            | ValuePart::OtherAmount => false,
         }
     }
 
-    fn is_own_behind(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
+    fn is_own_behind(
+        &self,
+        kind: ValueKind,
+        part: ValuePart,
+        value: &RecognizedValue<'_>,
+        linked: Option<Link>,
+    ) -> bool {
         match part {
-            Part::Number if linked == Some(Link::To) => kind == Kind::Day && self.goes_up_to(kind, value, false),
-            Part::Number => true,
-            Part::Fraction => linked != Some(Link::To),
-            Part::Scale => kind.is_amount() && linked.is_none(),
-            Part::Month | Part::Fixed => kind.has_day(),
-            Part::Weekday(day) => kind.has_day() && linked != Some(Link::To) && !is_weekday(value, day),
-            Part::Next | Part::Last => self.is_period_behind(kind, part, value, linked),
-            Part::Time(unit) => match kind {
-                Kind::Day | Kind::Moment => unit >= SHORTEST_OF_CALENDAR && linked.is_none(),
-                Kind::Hour => linked.is_none(),
-                Kind::Length => true,
+            ValuePart::Number if linked == Some(Link::To) => {
+                kind == ValueKind::Day && self.goes_up_to(kind, value, false)
+            }
+            ValuePart::Number => true,
+            ValuePart::Fraction => linked != Some(Link::To),
+            ValuePart::Scale => kind.is_amount() && linked.is_none(),
+            ValuePart::Month | ValuePart::Fixed => kind.has_day(),
+            ValuePart::Weekday(day) => kind.has_day() && linked != Some(Link::To) && !is_weekday(value, day),
+            ValuePart::Next | ValuePart::Last => self.is_period_behind(kind, part, value, linked),
+            ValuePart::Time(unit) => match kind {
+                ValueKind::Day | ValueKind::Moment => unit >= SHORTEST_OF_CALENDAR && linked.is_none(),
+                ValueKind::Hour => linked.is_none(),
+                ValueKind::Length => true,
                 // If the slot has a unit, the number was converted to it.
-                Kind::Number => value.reading.unit.is_none() && is_direct(linked),
-                Kind::Money | Kind::Percent => false,
+                ValueKind::Number => value.reading.unit.is_none() && is_direct(linked),
+                ValueKind::Money | ValueKind::Percent => false,
             },
-            Part::Measure => kind == Kind::Number && value.reading.unit.is_none() && is_direct(linked),
-            Part::Currency => kind == Kind::Money && linked.is_none(),
-            Part::HalfOfDay => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
-            Part::Clock => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
-            Part::OtherAmount => kind.is_amount() && linked.is_none(),
-            Part::Count | Part::Minus | Part::Every | Part::Factor => false,
+            ValuePart::Measure => kind == ValueKind::Number && value.reading.unit.is_none() && is_direct(linked),
+            ValuePart::Currency => kind == ValueKind::Money && linked.is_none(),
+            ValuePart::HalfOfDay => matches!(kind, ValueKind::Hour | ValueKind::Moment) && linked.is_none(),
+            ValuePart::Clock => matches!(kind, ValueKind::Hour | ValueKind::Moment) && linked.is_none(),
+            ValuePart::OtherAmount => kind.is_amount() && linked.is_none(),
+            ValuePart::Count | ValuePart::Minus | ValuePart::Every | ValuePart::Factor => false,
         }
     }
 
     /// "Ten to fifteen minutes", "May 5 to 9": both numbers have one unit or month. The other side must not be a day
     /// ("from Friday to 9 May"), and a number before a day must begin a range ("from 5 to 9 May", not "order 5 to 9
     /// May").
-    fn goes_up_to(&self, kind: Kind, value: &Value<'_>, is_last: bool) -> bool {
+    fn goes_up_to(&self, kind: ValueKind, value: &RecognizedValue<'_>, is_last: bool) -> bool {
         let is_day = |token: usize| self.readings().days.has_beside(token, &value.tokens);
         let begins = |token: usize| {
             let begins = |sense| matches!(sense, Sense::From | Sense::RangeFrom).then_some(());
@@ -434,22 +454,29 @@ impl<'s> Borders<'s> {
         };
         let start = value.tokens.start;
         match kind {
-            Kind::Length | Kind::Money => true,
-            Kind::Day if is_last && !(start.saturating_sub(LONGEST)..start).any(begins) => false,
-            Kind::Day => !(0..self.scan.len()).any(is_day),
+            ValueKind::Length | ValueKind::Money => true,
+            ValueKind::Day if is_last && !(start.saturating_sub(LONGEST)..start).any(begins) => false,
+            ValueKind::Day => !(0..self.scan.len()).any(is_day),
             _ => false,
         }
     }
 
     /// "5 July next year": the period of a day, unless it only repeats what the day means anyway.
-    fn is_period_behind(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
+    fn is_period_behind(
+        &self,
+        kind: ValueKind,
+        part: ValuePart,
+        value: &RecognizedValue<'_>,
+        linked: Option<Link>,
+    ) -> bool {
         let Some((_, tokens)) = self.part_at(value.tokens.end) else { return false };
-        let is_period = |sense| matches!(sense, Sense::Unit(Unit::Week | Unit::Month | Unit::Year)).then_some(());
+        let is_period =
+            |sense| matches!(sense, Sense::Unit(TimeUnit::Week | TimeUnit::Month | TimeUnit::Year)).then_some(());
         let has_period = self.scan.pick(tokens.end, is_period).is_some();
         // "Noël dernier": the word stands behind its noun.
         let is_behind_noun = !self.scan.lexicon.english && !self.scan.lexicon.kanji_numbers && {
             let ahead = value.date().map(|date| date >= self.now.date());
-            ahead.is_some_and(|ahead| ahead != (part == Part::Next))
+            ahead.is_some_and(|ahead| ahead != (part == ValuePart::Next))
         };
         kind.has_day() && linked.is_none() && (has_period || is_behind_noun)
     }
@@ -461,16 +488,16 @@ impl<'s> Borders<'s> {
     }
 
     /// True if a reading of another kind contains these tokens.
-    fn is_of_another(&self, kind: Kind, tokens: &Range<usize>, value: &Range<usize>) -> bool {
+    fn is_of_another(&self, kind: ValueKind, tokens: &Range<usize>, value: &Range<usize>) -> bool {
         let readings = self.readings();
         let has = |owners: &Owners| owners.has_beside(tokens.start, value) || owners.has_beside(tokens.end - 1, value);
         let of_amount = || has(&readings.amounts);
         match kind {
-            Kind::Day => has(&readings.hours) || of_amount(),
-            Kind::Hour => has(&readings.days) || has(&readings.lengths) || of_amount(),
-            Kind::Moment => of_amount(),
-            Kind::Length => has(&readings.days) || has(&readings.hours) || of_amount(),
-            Kind::Money | Kind::Number | Kind::Percent => {
+            ValueKind::Day => has(&readings.hours) || of_amount(),
+            ValueKind::Hour => has(&readings.days) || has(&readings.lengths) || of_amount(),
+            ValueKind::Moment => of_amount(),
+            ValueKind::Length => has(&readings.days) || has(&readings.hours) || of_amount(),
+            ValueKind::Money | ValueKind::Number | ValueKind::Percent => {
                 has(&readings.days) || has(&readings.hours) || has(&readings.lengths)
             }
         }
@@ -499,9 +526,9 @@ impl<'s> Borders<'s> {
 
     /// A sign that is attached only to the number before it, and a comma that does not separate thousands: `9-`, `1,5`
     /// in English.
-    fn sign_behind(&self, kind: Kind, end: usize) -> Option<Range<usize>> {
+    fn sign_behind(&self, kind: ValueKind, end: usize) -> Option<Range<usize>> {
         let scan = self.scan;
-        let is_number = kind == Kind::Number && end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
+        let is_number = kind == ValueKind::Number && end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
         let is_sign = scan.is_glued(end) && matches!(scan.text(end), "-" | "/" | "*" | "^" | "<" | ">");
         let is_digits = scan.is_glued(end + 1) && scan.kind(end + 1) == Some(TokenKind::Digits);
         let is_comma = is_number && scan.is_glued(end) && scan.text(end) == "," && is_digits;
@@ -510,7 +537,7 @@ impl<'s> Borders<'s> {
     }
 
     /// Letters that are attached to a number: `10W`.
-    fn letters_behind(&self, kind: Kind, end: usize) -> Option<Range<usize>> {
+    fn letters_behind(&self, kind: ValueKind, end: usize) -> Option<Range<usize>> {
         let scan = self.scan;
         let is_of_digits = end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
         let is_word = scan.kind(end) == Some(TokenKind::Word) && scan.is_glued(end) && scan.text(end).is_ascii();
@@ -532,12 +559,12 @@ impl<'s> Borders<'s> {
             };
             scan.pick(end, known).is_some()
         };
-        let is_number = matches!(kind, Kind::Number | Kind::Money | Kind::Percent);
+        let is_number = matches!(kind, ValueKind::Number | ValueKind::Money | ValueKind::Percent);
         (is_number && is_of_digits && is_word && !is_known()).then_some(end..end + 1)
     }
 
     /// The link between a value and the words behind it, and the token after the link.
-    fn link_behind(&self, kind: Kind, at: usize) -> Option<(Link, usize)> {
+    fn link_behind(&self, kind: ValueKind, at: usize) -> Option<(Link, usize)> {
         let scan = self.scan;
         if matches!(scan.text(at), "-" | "/") || scan.joins(at, ".") || scan.is_symbol(at, "の") {
             return Some((Link::Direct, at + 1));
@@ -552,7 +579,7 @@ impl<'s> Borders<'s> {
     }
 
     /// The link between a value and the words before it, and the token where the link begins.
-    fn link_before(&self, kind: Kind, at: usize) -> Option<(Link, usize)> {
+    fn link_before(&self, kind: ValueKind, at: usize) -> Option<(Link, usize)> {
         let scan = self.scan;
         let before = at.checked_sub(1)?;
         if matches!(scan.text(before), "-" | "/") || scan.joins(before, ".") || scan.is_symbol(before, "の") {
@@ -582,22 +609,22 @@ const fn is_direct(linked: Option<Link>) -> bool {
     matches!(linked, None | Some(Link::Direct))
 }
 
-fn link_of(kind: Kind, sense: Sense) -> Option<Link> {
+fn link_of(kind: ValueKind, sense: Sense) -> Option<Link> {
     Some(match sense {
         Sense::And | Sense::Of | Sense::A | Sense::The => Link::Joint,
         Sense::In if kind.has_day() => Link::Joint,
         Sense::BeforeDay | Sense::AfterDay if kind.has_day() => Link::Beside,
-        Sense::To | Sense::Either if matches!(kind, Kind::Length | Kind::Money) => Link::To,
-        Sense::UpTo if matches!(kind, Kind::Day | Kind::Length | Kind::Money) => Link::To,
+        Sense::To | Sense::Either if matches!(kind, ValueKind::Length | ValueKind::Money) => Link::To,
+        Sense::UpTo if matches!(kind, ValueKind::Day | ValueKind::Length | ValueKind::Money) => Link::To,
         Sense::MultipliedBy if kind.is_amount() => Link::Joint,
         // "60 by 40 cm" is read as lengths; "2 x 20 euros" is not read as 40.
-        Sense::By if matches!(kind, Kind::Length | Kind::Money) => Link::Joint,
+        Sense::By if matches!(kind, ValueKind::Length | ValueKind::Money) => Link::Joint,
         // "Tuesday or Wednesday at 3pm": days without a time are separate alternatives.
-        Sense::Either if kind == Kind::Moment => Link::Joint,
+        Sense::Either if kind == ValueKind::Moment => Link::Joint,
         _ => return None,
     })
 }
 
-fn is_weekday(value: &Value<'_>, day: i8) -> bool {
+fn is_weekday(value: &RecognizedValue<'_>, day: i8) -> bool {
     value.date().is_some_and(|date| date.weekday().to_monday_one_offset() == day)
 }

@@ -14,7 +14,7 @@ use super::{
     lexicon::{Lexicon, Sense},
     reckoning::Reckoning,
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
     time,
 };
 use crate::{
@@ -57,7 +57,7 @@ pub struct Quantity {
 #[derive(Debug, Default)]
 pub struct Moments {
     days: Vec<Day>,
-    times: Vec<Found<Time>>,
+    times: Vec<TokenReading<Time>>,
     durations: Vec<(Span, Duration)>,
 }
 
@@ -173,7 +173,7 @@ impl ValueReader {
                 Sense::Quarter => Some(0.25),
                 _ => None,
             })?;
-            Some(Found::new(token, end, value, Certainty::WrittenOut))
+            Some(TokenReading::new(token, end, value, Certainty::WrittenOut))
         });
         numbers.chain(counts.iter().filter_map(|found| quantity(found.start, found.end, found.value))).collect()
     }
@@ -196,7 +196,7 @@ impl ValueReader {
         let scan = Scan::new(utterance, &self.lexicon);
         let now = some_day(2000, 1, 1);
         let reckoning = Reckoning::new(&now, SlotReading::default());
-        let is_said = |found: &&Found<Date>| found.certainty >= date::PERIOD && found.value != now.date();
+        let is_said = |found: &&TokenReading<Date>| found.certainty >= date::PERIOD && found.value != now.date();
         let dates = date::dates(&scan, &reckoning);
         let times = time::times(&scan, &reckoning);
         let days = dates.iter().filter(is_said).map(|found| (found.start, found.end));
@@ -244,7 +244,7 @@ impl Day {
 fn days(scan: &Scan<'_>) -> Vec<Day> {
     let dates = |now: &Zoned| date::dates(scan, &Reckoning::new(now, SlotReading::default()));
     let (dates, at_another_time) = (dates(&some_day(2000, 1, 1)), dates(&some_day(2001, 7, 20)));
-    let day = |found: &Found<Date>| {
+    let day = |found: &TokenReading<Date>| {
         let another = at_another_time.iter().find(|one| (one.start, one.end) == (found.start, found.end))?.value;
         let month = |date: Date| (date.month(), date.day());
         let is_named = found.certainty > date::PERIOD && month(found.value) == month(another);

@@ -15,7 +15,7 @@ use crate::{
     },
     embed::{EmbedError, Embedded, Purpose},
     module::{FunctionId, SlotId},
-    recognize::acts::{self, Kind, Move, Moves},
+    recognize::acts::{self, Move, MoveKind, Moves},
     snapshot::Snapshot,
     telemetry::milliseconds,
     text::{self, Span, Utterance},
@@ -208,7 +208,7 @@ fn clauses_of(snapshot: &Snapshot, request: &TurnRequest, analysis: &Analysis) -
 
 /// A possible request beside a dialogue act that ends the current form.
 fn beside(acts: &Moves) -> Option<Span> {
-    let ends = |one: &Move| matches!(one.kind, Kind::Cancel | Kind::Restart) && one.confidence >= acts::ACTS;
+    let ends = |one: &Move| matches!(one.kind, MoveKind::Cancel | MoveKind::Restart) && one.confidence >= acts::ACTS;
     acts.rest.filter(|_| acts.moves.iter().any(ends))
 }
 

@@ -21,7 +21,7 @@ use crate::{
         filling::{Anchor, Filling, Rule},
         limits,
     },
-    language::negation::Role,
+    language::negation::NegationRole,
     module::SlotId,
     probability::EVEN,
     text::{Span, Utterance},
@@ -309,7 +309,7 @@ impl<'a> Compared<'a> {
 
     fn is_article(&self, word: &Token) -> bool {
         let phrases = self.templates.language.negation.beginning_with(&word.folded);
-        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
+        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == NegationRole::Article)
     }
 
     /// Several small words may be a name where a template wants one, also in lower case ("will may"), unless one of
@@ -318,7 +318,7 @@ impl<'a> Compared<'a> {
         let is_small = |word: &Token| {
             let phrases = self.templates.language.negation.beginning_with(&word.folded);
             let mut roles = phrases.iter().filter(|phrase| phrase.rest.is_empty()).map(|phrase| phrase.meaning);
-            roles.any(|role| matches!(role, Role::Article | Role::Lead))
+            roles.any(|role| matches!(role, NegationRole::Article | NegationRole::Lead))
                 || self.templates.language.words.is_indefinite(&word.folded)
                 || self.templates.language.words.answers.subjects.contains(&word.folded)
         };

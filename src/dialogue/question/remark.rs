@@ -15,7 +15,7 @@ use crate::{
     },
     language::grammar::upper_first,
     module::{Function, FunctionId, SlotPath, Wording, template},
-    recognize::acts::{Courtesy, Kind, Moves},
+    recognize::acts::{Courtesy, MoveKind, Moves},
 };
 
 /// The most characters of a text that came back; and of a line that is made of another value, or of a reason.
@@ -54,7 +54,7 @@ impl Voice<'_> {
     /// says how often in a row nothing was understood, from 1.
     pub(crate) fn remark(&self, acts: &Moves, summary: &str, times: u32) -> String {
         let (own, remark) = (&self.module.settings.replies, self.words.remarks());
-        let is_cancelled = acts.rest.is_none() && acts.moves.iter().any(|one| one.kind == Kind::Cancel);
+        let is_cancelled = acts.rest.is_none() && acts.moves.iter().any(|one| one.kind == MoveKind::Cancel);
         let (author, plain) = match acts.courtesy {
             Some(Courtesy::Greeting | Courtesy::Introduction) => (&own.greeting, remark.greeting.clone()),
             Some(Courtesy::Thanks) => (&own.thanks, remark.thanks.clone()),

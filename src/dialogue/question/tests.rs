@@ -11,7 +11,7 @@ use crate::{
     },
     dialogue::{outcome::Question, question::*, result::CallResult},
     module::{Limits, ModuleName, ad_hoc, fixture, load, settings::Ask},
-    recognize::acts::{Courtesy, Kind, Move, Moves},
+    recognize::acts::{Courtesy, Move, MoveKind, Moves},
 };
 
 const LANGUAGES: [&str; 5] = ["en", "de", "fr", "es", "ja"];
@@ -221,7 +221,7 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
     };
     let explained = |about: &Pending| voice.explained(&Question { text: "…".to_owned(), about: about.clone() });
     let polite = |courtesy| voice.remark(&Moves { courtesy, ..Moves::default() }, "", 1);
-    let cancel = Move { kind: Kind::Cancel, cue: crate::text::Span { start: 0, end: 6 }, confidence: 0.95 };
+    let cancel = Move { kind: MoveKind::Cancel, cue: crate::text::Span { start: 0, end: 6 }, confidence: 0.95 };
     let nothing_open = Moves { moves: vec![cancel], ..Moves::default() };
     let came_back = json!({"order_id": 4711, "paid": true, "dishes": [{"name": "ramen", "price": {"amount": 9}}, {"name": "tea"}],
         "rider": {"name": "Ann", "phone": null}});

@@ -4,7 +4,7 @@ use crate::{
     language::{
         Language,
         grammar::{Grammar, OfSlot, lower_first, upper_first},
-        sentences::{Remarks, Sentences, Template},
+        sentences::{Remarks, SentenceTemplate, Sentences},
     },
     module::rule::{Comparison, Shift, Unit},
 };
@@ -222,7 +222,7 @@ impl Words {
 
     pub(crate) fn wanted(self, wanted: &Wanted<'_>) -> String {
         let words = &self.sentences.wanted;
-        let with = |template: &Template, place, value: &str| template.fill(&[(place, value)]);
+        let with = |template: &SentenceTemplate, place, value: &str| template.fill(&[(place, value)]);
         match wanted {
             Wanted::Choice(choices) => with(&words.choice, "choices", choices),
             Wanted::WholeNumber => words.whole_number.clone(),

@@ -6,7 +6,7 @@
 //! - **Yes and no are not moves**, nor content if they stand apart: [`crate::recognize::reply`] reads them. "No, I
 //!   meant 9" is a correction whose cue is "I meant".
 //! - **What a module's functions do is not known here.** "Cancel my order AB123456" may call one of them, so it is only
-//!   a doubtful [`Kind::Cancel`]; "add", "change" and "remove" are applied by the code that knows the open form.
+//!   a doubtful [`MoveKind::Cancel`]; "add", "change" and "remove" are applied by the code that knows the open form.
 //! - **A value ends at a comma**: in "change the address to 1 High Street, Leeds" the new value reaches as far as the
 //!   recognizers say, and at least to "Street".
 
@@ -20,7 +20,7 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-use reader::Reader;
+use reader::ActReader;
 
 /// The confidence from which on a move may be acted on without a question. It lies between two steps of certainty,
 /// because the language packs give finer confidences than those.
@@ -40,7 +40,7 @@ pub struct Moves {
 impl Moves {
     /// True if the reply says only that the answer is not known.
     fn is_unknown(&self) -> bool {
-        !self.moves.is_empty() && self.rest.is_none() && self.moves.iter().all(|one| one.kind == Kind::Unknown)
+        !self.moves.is_empty() && self.rest.is_none() && self.moves.iter().all(|one| one.kind == MoveKind::Unknown)
     }
 
     /// The first move that asks for a change.
@@ -48,12 +48,12 @@ impl Moves {
         self.moves.iter().find(|one| {
             matches!(
                 one.kind,
-                Kind::Correct
-                    | Kind::Change { .. }
-                    | Kind::Replace { .. }
-                    | Kind::Remove { .. }
-                    | Kind::Add
-                    | Kind::Portion { .. }
+                MoveKind::Correct
+                    | MoveKind::Change { .. }
+                    | MoveKind::Replace { .. }
+                    | MoveKind::Remove { .. }
+                    | MoveKind::Add
+                    | MoveKind::Portion { .. }
             )
         })
     }
@@ -62,7 +62,7 @@ impl Moves {
 /// One thing that a reply does. Spans count `char`s of the text as given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Move {
-    pub kind: Kind,
+    pub kind: MoveKind,
     /// The words of the move, never empty: "change" of "change the size to 9".
     pub cue: Span,
     /// Probability that the move is meant, 0 to 1.
@@ -71,7 +71,7 @@ pub struct Move {
 
 /// What a move can be. The spans of named things exclude articles; those of new values are as they were said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MoveKind {
     /// "Forget it": what is open is dropped.
     Cancel,
     /// "Leave it as it is": nothing is done, or changed.
@@ -131,7 +131,7 @@ pub fn read(language: &str, text: &str) -> Moves {
 
 fn read_in(language: &'static Language, text: &str) -> Moves {
     let acts = &language.acts;
-    Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).read()
+    ActReader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).read()
 }
 
 /// The courtesy that `text` is, in any language, if it says nothing else; empty words are looked up in the language of
@@ -140,7 +140,7 @@ fn read_in(language: &'static Language, text: &str) -> Moves {
 pub fn courtesy(language: &str, text: &str) -> Option<Courtesy> {
     let language = Language::or_english(language);
     let acts = &language.acts;
-    Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesy()
+    ActReader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesy()
 }
 
 /// The clauses at the ends of `text` that are only a courtesy, in any language: "thanks" of "thanks, Anna Meyer". None
@@ -149,5 +149,5 @@ pub fn courtesy(language: &str, text: &str) -> Option<Courtesy> {
 pub fn courtesies_beside(language: &str, text: &str) -> Vec<Span> {
     let language = Language::or_english(language);
     let acts = &language.acts;
-    Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesies_beside(text)
+    ActReader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesies_beside(text)
 }

@@ -3,12 +3,12 @@
 use crate::{
     ablation,
     language::{
-        acts::{Acts, Makes, Place, Role, Rule},
+        acts::{ActRule, Acts, Makes, PatternPlace, PhraseRole},
         courtesy::{Courtesies, Courtesy, Meaning},
         pattern::{Element, Hole},
     },
     recognize::{
-        acts::{ACTS, Kind, Move, Moves, Pick},
+        acts::{ACTS, Move, MoveKind, Moves, Pick},
         certainty::Certainty,
     },
     text::{Span, words::Word},
@@ -32,16 +32,16 @@ const fn not_to_be_acted_on(confidence: f32) -> f32 {
 }
 
 /// Words of the reply: the index of the first, and the index behind the last.
-type Words = (usize, usize);
+type WordRange = (usize, usize);
 
 /// A match of a pattern.
 #[derive(Debug, Clone, Copy)]
-struct Found<'a> {
-    rule: &'a Rule,
-    all: Words,
-    cue: Words,
-    named: Option<Words>,
-    given: Option<Words>,
+struct PatternMatch<'a> {
+    rule: &'a ActRule,
+    all: WordRange,
+    cue: WordRange,
+    named: Option<WordRange>,
+    given: Option<WordRange>,
     number: Option<usize>,
     /// The number of words in the pattern itself.
     said: usize,
@@ -51,10 +51,10 @@ struct Found<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Partial {
     /// The first two runs of words that belong to the pattern.
-    runs: [Option<Words>; 2],
+    runs: [Option<WordRange>; 2],
     run_is_over: bool,
-    named: Option<Words>,
-    given: Option<Words>,
+    named: Option<WordRange>,
+    given: Option<WordRange>,
     number: Option<usize>,
     said: usize,
     /// Where the move ends, if words behind it were only looked at.
@@ -95,7 +95,7 @@ impl Polite {
     }
 }
 
-pub(crate) struct Reader<'a> {
+pub(crate) struct ActReader<'a> {
     acts: &'static Acts,
     words: &'a [Word],
     /// For each word, and for the end: a clause may begin there.
@@ -106,7 +106,7 @@ pub(crate) struct Reader<'a> {
     content: Vec<bool>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ActReader<'a> {
     pub(crate) fn new(acts: &'static Acts, words: &'a [Word]) -> Self {
         let none = vec![false; words.len() + 1];
         let mut reader = Self { acts, words, starts: none.clone(), polite: none.clone(), content: none };
@@ -117,11 +117,11 @@ impl<'a> Reader<'a> {
 
     fn find_politeness(&mut self) {
         for at in (0..self.words.len()).rev() {
-            if let Some(length) = self.phrase(at, &[Role::Filler]) {
+            if let Some(length) = self.phrase(at, &[PhraseRole::Filler]) {
                 let end = at + length;
                 self.polite[at] = self.words.get(end).is_none_or(|word| word.is_apart) || self.polite[end];
             }
-            let passed = self.phrase(at, &[Role::Filler, Role::And, Role::But]);
+            let passed = self.phrase(at, &[PhraseRole::Filler, PhraseRole::And, PhraseRole::But]);
             self.content[at] = passed.is_none_or(|length| self.content[at + length]);
         }
     }
@@ -129,8 +129,8 @@ impl<'a> Reader<'a> {
     fn find_starts(&mut self) {
         for at in 0..self.words.len() {
             self.starts[at] |= at == 0 || self.words[at].is_apart || is_sign(&self.words[at - 1]);
-            let passed = self.phrase(at, &[Role::And, Role::But]).or_else(|| {
-                let transparent = &[Role::Filler, Role::Lead, Role::Answer];
+            let passed = self.phrase(at, &[PhraseRole::And, PhraseRole::But]).or_else(|| {
+                let transparent = &[PhraseRole::Filler, PhraseRole::Lead, PhraseRole::Answer];
                 self.phrase(at, transparent).filter(|_| self.starts[at])
             });
             if let Some(length) = passed {
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         let mut found = self.find();
         // A phrase that is mostly a value is a move only if nothing else is said.
         if self.rest(&found).is_some() {
-            found.retain(|found| found.rule.place != Place::Alone);
+            found.retain(|found| found.rule.place != PatternPlace::Alone);
         }
         let rest = self.rest(&found);
         let only_leads = |index: usize| {
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn courtesy(&self) -> Option<Courtesy> {
         let all = (0, self.words.len());
         self.courtesy_within(all, &|at| {
-            const BESIDE: [Role; 3] = [Role::Filler, Role::Answer, Role::And];
+            const BESIDE: [PhraseRole; 3] = [PhraseRole::Filler, PhraseRole::Answer, PhraseRole::And];
             let beside = self.phrase(at, &BESIDE).map(|length| (at + length, Polite::default()));
             let named = self.introduction(at).map(|end| (end, Polite { is_named: true, ..Polite::default() }));
             beside.into_iter().chain(named).collect()
@@ -168,7 +168,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The courtesy that these words are, if they are only a courtesy. `others` gives further steps from a word.
-    fn courtesy_within(&self, (from, to): Words, others: &dyn Fn(usize) -> Vec<(usize, Polite)>) -> Option<Courtesy> {
+    fn courtesy_within(
+        &self,
+        (from, to): WordRange,
+        others: &dyn Fn(usize) -> Vec<(usize, Polite)>,
+    ) -> Option<Courtesy> {
         let mut reached: Vec<Option<Polite>> = vec![None; to - from + 1];
         reached[0] = Some(Polite::default());
         for at in from..to {
@@ -233,7 +237,7 @@ impl<'a> Reader<'a> {
     }
 
     /// True of a clause that says nothing about the text beside it: a greeting, thanks, a goodbye, "hmm".
-    fn is_aside(&self, clause: Words, is_aside: fn(Courtesy) -> bool) -> bool {
+    fn is_aside(&self, clause: WordRange, is_aside: fn(Courtesy) -> bool) -> bool {
         self.courtesy_within(clause, &|_| Vec::new()).is_some_and(is_aside) && {
             let mut at = clause.0;
             let answers = |at: usize| self.ends_of_answers(at).next().is_some();
@@ -247,8 +251,8 @@ impl<'a> Reader<'a> {
 
     /// The end of a clause that begins at `at` and in which a person gives their name.
     fn introduction(&self, at: usize) -> Option<usize> {
-        let naming = self.phrase(at, &[Role::Naming]);
-        let start = at + naming.or_else(|| self.phrase(at, &[Role::Presenting]))?;
+        let naming = self.phrase(at, &[PhraseRole::Naming]);
+        let start = at + naming.or_else(|| self.phrase(at, &[PhraseRole::Presenting]))?;
         let behind = start + 1..self.words.len().min(start + LONGEST_NAME + 1);
         let end = behind.clone().find(|end| self.words[*end].is_apart).unwrap_or(behind.end.max(start + 1));
         let name = self.words.get(start..end)?;
@@ -260,7 +264,7 @@ impl<'a> Reader<'a> {
 
     /// True for "actually" of "actually, remove the olives", which corrects by removing, and "also" of "also add a
     /// coke".
-    fn leads_to(&self, found: &Found, next: &Found) -> bool {
+    fn leads_to(&self, found: &PatternMatch, next: &PatternMatch) -> bool {
         let is_lead = matches!(found.rule.makes, Makes::Correct | Makes::Add);
         let names_value = is_pick(next.rule.makes) || next.rule.makes == Makes::Portion;
         is_lead
@@ -269,8 +273,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The patterns of moves, in order and apart.
-    fn find(&self) -> Vec<Found<'static>> {
-        let mut all: Vec<Found> = Vec::new();
+    fn find(&self) -> Vec<PatternMatch<'static>> {
+        let mut all: Vec<PatternMatch> = Vec::new();
         let (mut at, mut floor) = (0, 0);
         while at < self.words.len() {
             let Some(found) = self.best(at, floor, all.last()) else {
@@ -287,7 +291,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Of the patterns that begin at `at`, the best match.
-    fn best(&self, at: usize, floor: usize, last: Option<&Found>) -> Option<Found<'static>> {
+    fn best(&self, at: usize, floor: usize, last: Option<&PatternMatch>) -> Option<PatternMatch<'static>> {
         let rules = self.acts.rules_at(&self.words[at]);
         let found = rules.filter_map(|rule| self.matched(rule, at, floor));
         let fits = found.filter(|found| self.is_placed(found, floor, last));
@@ -296,7 +300,7 @@ impl<'a> Reader<'a> {
         fits.reduce(|best, other| if weight(&other) > weight(&best) { other } else { best })
     }
 
-    fn matched(&self, rule: &'static Rule, at: usize, floor: usize) -> Option<Found<'static>> {
+    fn matched(&self, rule: &'static ActRule, at: usize, floor: usize) -> Option<PatternMatch<'static>> {
         let leads = matches!(rule.elements.first(), Some(Element::Hole { .. }));
         let mut partial = Partial::default();
         let mut start = at;
@@ -315,7 +319,7 @@ impl<'a> Reader<'a> {
         let [first, second] = partial.runs;
         let stripped = || first.into_iter().chain(second).find_map(|run| self.cue(run, leads));
         let cue = if is_open { stripped().or(first)? } else { first? };
-        Some(Found {
+        Some(PatternMatch {
             rule,
             all: (start, partial.end.unwrap_or(end)),
             cue,
@@ -328,11 +332,11 @@ impl<'a> Reader<'a> {
 
     /// A run of words without the article at its end and, behind a hole, without the particle before it; `None` if
     /// nothing is left.
-    fn cue(&self, (mut start, mut end): Words, is_behind: bool) -> Option<Words> {
-        if let Some(length) = self.phrase(start, &[Role::Article]).filter(|_| is_behind) {
+    fn cue(&self, (mut start, mut end): WordRange, is_behind: bool) -> Option<WordRange> {
+        if let Some(length) = self.phrase(start, &[PhraseRole::Article]).filter(|_| is_behind) {
             start += length;
         }
-        while let Some(last) = (start..end).find(|at| self.phrase(*at, &[Role::Article]) == Some(end - at)) {
+        while let Some(last) = (start..end).find(|at| self.phrase(*at, &[PhraseRole::Article]) == Some(end - at)) {
             end = last;
         }
         (start < end).then_some((start, end))
@@ -342,7 +346,7 @@ impl<'a> Reader<'a> {
     /// follows.
     fn step(
         &self,
-        rule: &Rule,
+        rule: &ActRule,
         elements: &[Element],
         at: usize,
         partial: Partial,
@@ -386,7 +390,7 @@ impl<'a> Reader<'a> {
 
     /// True if a clause ends before `at`, which is behind `from`.
     fn breaks_within(&self, from: usize, at: usize) -> bool {
-        at > from && self.words[at].is_apart || self.phrase(at, &[Role::But]).is_some()
+        at > from && self.words[at].is_apart || self.phrase(at, &[PhraseRole::But]).is_some()
     }
 
     fn says(&self, phrase: &[String], at: usize) -> bool {
@@ -417,11 +421,11 @@ impl<'a> Reader<'a> {
         let last = (at + LONGEST).min(self.words.len());
         for end in at + 1..=last {
             let Some(word) = self.words.get(end) else { return Some(end) };
-            let joint = self.phrase(end, &[Role::And]);
+            let joint = self.phrase(end, &[PhraseRole::And]);
             let goes_on = hole == Hole::Named && word.is_apart && self.is_listed(end, makes);
             let goes_on = ablation::holds("acts.listed", goes_on);
             let is_over = word.is_apart && !goes_on
-                || self.phrase(end, &[Role::But]).is_some()
+                || self.phrase(end, &[PhraseRole::But]).is_some()
                 || self.polite[end]
                 || joint.is_some_and(|length| self.opens(end + length, makes));
             if is_over {
@@ -433,9 +437,9 @@ impl<'a> Reader<'a> {
 
     /// True behind a comma if another item of the same list follows: ", the onions and the cheese".
     fn is_listed(&self, at: usize, makes: Makes) -> bool {
-        let after = at + self.phrase(at, &[Role::And]).unwrap_or(0);
+        let after = at + self.phrase(at, &[PhraseRole::And]).unwrap_or(0);
         self.words[at - 1].asked.is_none()
-            && self.phrase(after, &[Role::Article]).is_some()
+            && self.phrase(after, &[PhraseRole::Article]).is_some()
             && !self.opens(after, makes)
     }
 
@@ -444,27 +448,27 @@ impl<'a> Reader<'a> {
         let Some(word) = self.words.get(at) else { return false };
         self.acts.rules_at(word).any(|rule| {
             let is_placed = match rule.place {
-                Place::End => false,
-                Place::Further => after == Makes::Change,
-                Place::Alone | Place::Clause | Place::Aside => self.closes_with(rule, at),
-                Place::Start | Place::Before | Place::Anywhere => true,
+                PatternPlace::End => false,
+                PatternPlace::Further => after == Makes::Change,
+                PatternPlace::Alone | PatternPlace::Clause | PatternPlace::Aside => self.closes_with(rule, at),
+                PatternPlace::Start | PatternPlace::Before | PatternPlace::Anywhere => true,
             };
             let begins_so = !matches!(rule.elements.first(), Some(Element::Hole { .. }));
             is_placed && begins_so && self.ends(rule, at).is_some()
         })
     }
 
-    fn ends(&self, rule: &Rule, at: usize) -> Option<usize> {
+    fn ends(&self, rule: &ActRule, at: usize) -> Option<usize> {
         let one = |_, at| Some(at + 1);
         self.step(rule, &rule.elements, at, Partial::default(), &one).map(|(end, _)| end)
     }
 
-    fn closes_with(&self, rule: &Rule, at: usize) -> bool {
+    fn closes_with(&self, rule: &ActRule, at: usize) -> bool {
         self.ends(rule, at).is_some_and(|end| self.closes(end))
     }
 
     /// The thing or value before `end`, back to the beginning of the clause, or to `floor`.
-    fn hole_before(&self, end: usize, floor: usize, hole: Hole) -> Option<Words> {
+    fn hole_before(&self, end: usize, floor: usize, hole: Hole) -> Option<WordRange> {
         let mut start = end;
         while start > floor {
             if start < end && self.words[start].is_apart {
@@ -472,7 +476,7 @@ impl<'a> Reader<'a> {
             }
             let before = start - 1;
             let joins = |role| self.phrase(before, &[role]).is_some();
-            if joins(Role::But) || (hole == Hole::Given && joins(Role::And)) {
+            if joins(PhraseRole::But) || (hole == Hole::Given && joins(PhraseRole::And)) {
                 break;
             }
             if end - before > LONGEST {
@@ -483,7 +487,7 @@ impl<'a> Reader<'a> {
         if end < self.words.len() && self.words[end].is_apart {
             return None;
         }
-        let before = &[Role::Filler, Role::Lead, Role::Answer, Role::And];
+        let before = &[PhraseRole::Filler, PhraseRole::Lead, PhraseRole::Answer, PhraseRole::And];
         while let Some(length) = self.phrase(start, before).filter(|_| start < end) {
             start += length;
         }
@@ -491,24 +495,25 @@ impl<'a> Reader<'a> {
     }
 
     /// The words without politeness at their ends and, if a thing is named, without articles before it.
-    fn trimmed(&self, (mut start, mut end): Words, hole: Hole) -> Option<Words> {
-        let before: &[Role] = if hole == Hole::Named { &[Role::Filler, Role::Article] } else { &[Role::Filler] };
+    fn trimmed(&self, (mut start, mut end): WordRange, hole: Hole) -> Option<WordRange> {
+        let before: &[PhraseRole] =
+            if hole == Hole::Named { &[PhraseRole::Filler, PhraseRole::Article] } else { &[PhraseRole::Filler] };
         while let Some(length) = self.phrase(start, before).filter(|length| start + length < end) {
             start += length;
         }
         let ends_politely = |end: usize| {
             let lengths = 1..(end - start);
-            lengths.rev().find(|length| self.phrase(end - length, &[Role::Filler]) == Some(*length))
+            lengths.rev().find(|length| self.phrase(end - length, &[PhraseRole::Filler]) == Some(*length))
         };
         while let Some(length) = ends_politely(end) {
             end -= length;
         }
-        (start < end && self.phrase(start, &[Role::Filler]) != Some(end - start)).then_some((start, end))
+        (start < end && self.phrase(start, &[PhraseRole::Filler]) != Some(end - start)).then_some((start, end))
     }
 
-    fn phrase(&self, at: usize, roles: &[Role]) -> Option<usize> {
+    fn phrase(&self, at: usize, roles: &[PhraseRole]) -> Option<usize> {
         if self.words.get(at).is_some_and(is_sign) {
-            return roles.contains(&Role::Filler).then_some(1);
+            return roles.contains(&PhraseRole::Filler).then_some(1);
         }
         self.acts.phrase(self.words, at, roles).filter(|length| *length > 1 || !self.is_syllable(at))
     }
@@ -517,7 +522,7 @@ impl<'a> Reader<'a> {
     fn is_syllable(&self, at: usize) -> bool {
         let is_kana = |at: usize| self.words.get(at).is_some_and(is_kana);
         let goes_on = |at: usize| is_kana(at) && !self.words[at].is_apart;
-        let is_polite = || self.acts.phrase(self.words, at + 1, &[Role::Filler]).is_some_and(|length| length > 1);
+        let is_polite = || self.acts.phrase(self.words, at + 1, &[PhraseRole::Filler]).is_some_and(|length| length > 1);
         let is_syllable = is_kana(at) && (at > 0 && is_kana(at - 1) && goes_on(at) || goes_on(at + 1) && !is_polite());
         ablation::holds("acts.syllable", is_syllable)
     }
@@ -525,23 +530,23 @@ impl<'a> Reader<'a> {
     /// A clause may end before `at`.
     fn closes(&self, at: usize) -> bool {
         self.words.get(at).is_none_or(|word| word.is_apart || is_sign(word))
-            || self.phrase(at, &[Role::And, Role::But]).is_some()
+            || self.phrase(at, &[PhraseRole::And, PhraseRole::But]).is_some()
             || self.polite[at]
     }
 
-    fn is_placed(&self, found: &Found, floor: usize, last: Option<&Found>) -> bool {
+    fn is_placed(&self, found: &PatternMatch, floor: usize, last: Option<&PatternMatch>) -> bool {
         let (start, end) = found.all;
         let leads = matches!(found.rule.elements.first(), Some(Element::Hole { .. }));
         let begins = leads || self.starts[start] || start == floor;
         match found.rule.place {
-            Place::Alone | Place::Clause => begins && self.closes(end),
-            Place::Aside => begins && self.closes(end) && self.content[end],
-            Place::Start => begins,
-            Place::Before => begins && self.content[end],
-            Place::End => self.closes(end) && self.is_behind_content(start),
-            Place::Anywhere => true,
-            Place::Further => last.is_some_and(|last| {
-                let joint = self.phrase(last.all.1, &[Role::And]).unwrap_or(0);
+            PatternPlace::Alone | PatternPlace::Clause => begins && self.closes(end),
+            PatternPlace::Aside => begins && self.closes(end) && self.content[end],
+            PatternPlace::Start => begins,
+            PatternPlace::Before => begins && self.content[end],
+            PatternPlace::End => self.closes(end) && self.is_behind_content(start),
+            PatternPlace::Anywhere => true,
+            PatternPlace::Further => last.is_some_and(|last| {
+                let joint = self.phrase(last.all.1, &[PhraseRole::And]).unwrap_or(0);
                 last.rule.makes == Makes::Change && last.given.is_some() && start == last.all.1 + joint
             }),
         }
@@ -549,42 +554,42 @@ impl<'a> Reader<'a> {
 
     fn is_behind_content(&self, at: usize) -> bool {
         let mut first = 0;
-        while let Some(length) = self.phrase(first, &[Role::Filler]).filter(|_| first < LONGEST) {
+        while let Some(length) = self.phrase(first, &[PhraseRole::Filler]).filter(|_| first < LONGEST) {
             first += length;
         }
         first < at
     }
 
     /// The move that a pattern makes. `beside` is true if content stands beside the moves.
-    fn made(&self, found: &Found, beside: bool) -> Option<Move> {
-        let span = |(start, end): Words| Span::new(self.words[start].span.start, self.words[end - 1].span.end);
+    fn made(&self, found: &PatternMatch, beside: bool) -> Option<Move> {
+        let span = |(start, end): WordRange| Span::new(self.words[start].span.start, self.words[end - 1].span.end);
         let (named, given) = (found.named.map(span), found.given.map(span));
         let kind = match found.rule.makes {
-            Makes::Cancel => Kind::Cancel,
-            Makes::Keep => Kind::Keep,
-            Makes::Restart => Kind::Restart,
-            Makes::Unknown => Kind::Unknown,
-            Makes::Skip => Kind::Skip,
-            Makes::Correct => Kind::Correct,
-            Makes::Change => Kind::Change { what: named?, to: given },
-            Makes::Replace => Kind::Replace { old: named?, new: given? },
-            Makes::Remove => Kind::Remove { what: named? },
-            Makes::Add => Kind::Add,
-            Makes::PickNumbered => Kind::Pick(Pick::Nth(found.number?)),
-            Makes::PickFirst => Kind::Pick(Pick::Nth(1)),
-            Makes::PickLast => Kind::Pick(Pick::Last),
-            Makes::PickAll => Kind::Pick(Pick::All),
-            Makes::PickBoth => Kind::Pick(Pick::Both),
-            Makes::PickNone => Kind::Pick(Pick::None),
-            Makes::PickEither => Kind::Pick(Pick::Either),
-            Makes::PickOther => Kind::Pick(Pick::Other),
-            Makes::Portion => Kind::Portion { count: named?, rest: given? },
-            Makes::Resume => Kind::Resume,
-            Makes::Recall => Kind::Recall,
+            Makes::Cancel => MoveKind::Cancel,
+            Makes::Keep => MoveKind::Keep,
+            Makes::Restart => MoveKind::Restart,
+            Makes::Unknown => MoveKind::Unknown,
+            Makes::Skip => MoveKind::Skip,
+            Makes::Correct => MoveKind::Correct,
+            Makes::Change => MoveKind::Change { what: named?, to: given },
+            Makes::Replace => MoveKind::Replace { old: named?, new: given? },
+            Makes::Remove => MoveKind::Remove { what: named? },
+            Makes::Add => MoveKind::Add,
+            Makes::PickNumbered => MoveKind::Pick(Pick::Nth(found.number?)),
+            Makes::PickFirst => MoveKind::Pick(Pick::Nth(1)),
+            Makes::PickLast => MoveKind::Pick(Pick::Last),
+            Makes::PickAll => MoveKind::Pick(Pick::All),
+            Makes::PickBoth => MoveKind::Pick(Pick::Both),
+            Makes::PickNone => MoveKind::Pick(Pick::None),
+            Makes::PickEither => MoveKind::Pick(Pick::Either),
+            Makes::PickOther => MoveKind::Pick(Pick::Other),
+            Makes::Portion => MoveKind::Portion { count: named?, rest: given? },
+            Makes::Resume => MoveKind::Resume,
+            Makes::Recall => MoveKind::Recall,
             Makes::Nothing => return None,
         };
         let mut confidence = found.rule.sure;
-        if ablation::holds("acts.beside_content", beside && found.rule.place == Place::Clause) {
+        if ablation::holds("acts.beside_content", beside && found.rule.place == PatternPlace::Clause) {
             confidence = match found.rule.makes {
                 // "Not sure, maybe 9": there is a value.
                 Makes::Unknown | Makes::Skip => not_to_be_acted_on(confidence),
@@ -605,7 +610,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What is said beside these moves: from the first meaningful word to the last.
-    fn rest(&self, found: &[Found]) -> Option<Span> {
+    fn rest(&self, found: &[PatternMatch]) -> Option<Span> {
         let mut moves = found.iter().map(|found| found.all).peekable();
         let (mut at, mut first, mut last) = (0, None, 0);
         while at < self.words.len() {
@@ -633,15 +638,16 @@ impl<'a> Reader<'a> {
     /// The end of empty words that begin at `at`: politeness, conjunctions, yes and no that stand apart, and words that
     /// lead to the move at `next`.
     fn passed(&self, at: usize, next: usize) -> Option<usize> {
-        if let Some(length) = self.phrase(at, &[Role::Filler, Role::And, Role::But]) {
+        if let Some(length) = self.phrase(at, &[PhraseRole::Filler, PhraseRole::And, PhraseRole::But]) {
             return Some(at + length);
         }
         let is_answer = |length: usize| self.starts[at] && (at + length == next || self.closes(at + length));
-        if let Some(length) = self.phrase(at, &[Role::Answer]).filter(|length| is_answer(*length)) {
+        if let Some(length) = self.phrase(at, &[PhraseRole::Answer]).filter(|length| is_answer(*length)) {
             return Some(at + length);
         }
         let mut end = at;
-        while let Some(length) = self.phrase(end, &[Role::Lead, Role::Filler]).filter(|_| end < next.min(at + LONGEST))
+        while let Some(length) =
+            self.phrase(end, &[PhraseRole::Lead, PhraseRole::Filler]).filter(|_| end < next.min(at + LONGEST))
         {
             end += length;
         }
@@ -665,13 +671,13 @@ const fn is_pick(makes: Makes) -> bool {
 
 /// Ranks two patterns at the same place: first by the number of words in the pattern, then patterns that make no move,
 /// then by the number of words that they cover.
-fn weight(found: &Found) -> (usize, bool, usize) {
+fn weight(found: &PatternMatch) -> (usize, bool, usize) {
     (found.said, found.rule.makes == Makes::Nothing, found.all.1 - found.all.0)
 }
 
 /// A hole that was filled must not be empty after trimming; a missing hole is fine.
 #[expect(clippy::option_option, reason = "no hole, a hole that holds, and a hole that does not")]
-fn trimmed(words: Option<Words>, trim: impl Fn(Words) -> Option<Words>) -> Option<Option<Words>> {
+fn trimmed(words: Option<WordRange>, trim: impl Fn(WordRange) -> Option<WordRange>) -> Option<Option<WordRange>> {
     match words {
         Some(words) => trim(words).map(Some),
         None => Some(None),
@@ -680,13 +686,13 @@ fn trimmed(words: Option<Words>, trim: impl Fn(Words) -> Option<Words>) -> Optio
 
 /// Where the marks behind an aside end, within the gap to the next word: at the last blank of the gap, or at its end if
 /// it has none.
-fn passed_marks(text: &[char], (from, to): Words) -> usize {
+fn passed_marks(text: &[char], (from, to): WordRange) -> usize {
     let blank = text[from..to].iter().rposition(|mark| mark.is_whitespace());
     blank.map_or(to, |at| from + at + 1)
 }
 
 /// Where the commas before an aside begin, within the gap behind the last word. A mark that ends a sentence stays.
-fn passed_commas(text: &[char], (from, to): Words) -> usize {
+fn passed_commas(text: &[char], (from, to): WordRange) -> usize {
     let is_passed = |mark: &char| mark.is_whitespace() || matches!(mark, ',' | '、' | '，' | ';' | '-' | '–' | '—');
     let passed = text[from..to].iter().rev().take_while(|mark| is_passed(mark)).count();
     to - passed
@@ -714,7 +720,7 @@ impl Partial {
         Self { runs, said: self.said + end - at, ..self }
     }
 
-    const fn fill(&mut self, hole: Hole, words: Words) {
+    const fn fill(&mut self, hole: Hole, words: WordRange) {
         match hole {
             Hole::Named => self.named = Some(words),
             Hole::Given => self.given = Some(words),
@@ -722,7 +728,7 @@ impl Partial {
         }
     }
 
-    const fn filled(mut self, hole: Hole, words: Words) -> Self {
+    const fn filled(mut self, hole: Hole, words: WordRange) -> Self {
         self.fill(hole, words);
         self
     }

@@ -12,13 +12,13 @@ fn shown(language: &str, text: &str) -> String {
         .iter()
         .map(|one| {
             let kind = match one.kind {
-                Kind::Change { what, to: Some(to) } => format!("Change({} > {})", said(what), said(to)),
-                Kind::Change { what, to: None } => format!("Change({})", said(what)),
-                Kind::Replace { old, new } => format!("Replace({} > {})", said(old), said(new)),
-                Kind::Remove { what } => format!("Remove({})", said(what)),
-                Kind::Portion { count, rest } => format!("Portion({}: {})", said(count), said(rest)),
-                Kind::Pick(Pick::Nth(number)) => format!("{number}"),
-                Kind::Pick(pick) => format!("{pick:?}"),
+                MoveKind::Change { what, to: Some(to) } => format!("Change({} > {})", said(what), said(to)),
+                MoveKind::Change { what, to: None } => format!("Change({})", said(what)),
+                MoveKind::Replace { old, new } => format!("Replace({} > {})", said(old), said(new)),
+                MoveKind::Remove { what } => format!("Remove({})", said(what)),
+                MoveKind::Portion { count, rest } => format!("Portion({}: {})", said(count), said(rest)),
+                MoveKind::Pick(Pick::Nth(number)) => format!("{number}"),
+                MoveKind::Pick(pick) => format!("{pick:?}"),
                 kind => format!("{kind:?}"),
             };
             if one.confidence < ACTS { format!("{kind}?") } else { kind }
@@ -520,16 +520,16 @@ proptest! {
             prop_assert!((0.0..=1.0).contains(&one.confidence));
             before = one.cue.end;
             let named = match one.kind {
-                Kind::Change { what, to } => vec![Some(what), to],
-                Kind::Replace { old, new } => vec![Some(old), Some(new)],
-                Kind::Remove { what } => vec![Some(what)],
-                Kind::Portion { rest, .. } => vec![Some(rest)],
+                MoveKind::Change { what, to } => vec![Some(what), to],
+                MoveKind::Replace { old, new } => vec![Some(old), Some(new)],
+                MoveKind::Remove { what } => vec![Some(what)],
+                MoveKind::Portion { rest, .. } => vec![Some(rest)],
                 _ => Vec::new(),
             };
             for span in named.into_iter().flatten() {
                 prop_assert!(holds(span) && !span.overlaps(one.cue), "{text} {one:?}");
             }
-            if let Kind::Pick(Pick::Nth(number)) = one.kind {
+            if let MoveKind::Pick(Pick::Nth(number)) = one.kind {
                 prop_assert!(number > 0);
             }
         }

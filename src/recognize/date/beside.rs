@@ -11,10 +11,10 @@ use crate::recognize::{
     certainty::Certainty,
     date::digits::kanji,
     duration::{self, Duration},
-    lexicon::{Sense, Unit},
+    lexicon::{Sense, TimeUnit},
     reckoning::Reckoning,
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
 };
 
 /// How far a day lies from another one.
@@ -26,13 +26,13 @@ enum Distance {
 }
 
 /// A day that is counted from the day beside it.
-pub(super) fn beside(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+pub(super) fn beside(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     if let Some((days, at)) = scan.pick(token, |sense| match sense {
         Sense::DayFrom(days) => Some(i64::from(days)),
         _ => None,
     }) {
         let day = anchor(scan, at, reckoning)?;
-        return Some(Found::new(token, day.end, plus_days(day.value, days)?, Certainty::Clear));
+        return Some(TokenReading::new(token, day.end, plus_days(day.value, days)?, Certainty::Clear));
     }
     if scan.lexicon.kanji_numbers {
         return behind(scan, token, reckoning);
@@ -48,7 +48,7 @@ pub(super) fn beside(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -
         Distance::Length(length) => length.from(day.value.to_datetime(jiff::civil::Time::MIN), !is_before)?.date(),
         Distance::Weekday(weekday) => day.value.nth_weekday(if is_before { -1 } else { 1 }, weekday).ok()?,
     };
-    Some(Found::new(token, day.end, value, Certainty::Clear))
+    Some(TokenReading::new(token, day.end, value, Certainty::Clear))
 }
 
 /// "Two weeks", "the day", "the Friday", and the token after it.
@@ -60,12 +60,12 @@ fn distance(scan: &Scan<'_>, token: usize) -> Option<(Distance, usize)> {
     if let Some((weekday, end)) = weekday_at(scan, at) {
         return Some((Distance::Weekday(weekday), end));
     }
-    let end = scan.after(at, Sense::Unit(Unit::Day)).filter(|_| at > token)?;
+    let end = scan.after(at, Sense::Unit(TimeUnit::Day)).filter(|_| at > token)?;
     Some((Distance::Length(Duration { days: 1, ..Duration::default() }), end))
 }
 
 /// クリスマスの2週間前: the length stands behind the day.
-fn behind(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn behind(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let day = anchor(scan, token, reckoning)?;
     let length =
         duration::duration_at(scan, scan.skip(day.end, Sense::On)).filter(|length| !length.value.has_time())?;
@@ -75,18 +75,18 @@ fn behind(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
         _ => None,
     })?;
     let value = length.value.from(day.value.to_datetime(jiff::civil::Time::MIN), !is_before)?.date();
-    Some(Found::new(token, end, value, Certainty::Clear))
+    Some(TokenReading::new(token, end, value, Certainty::Clear))
 }
 
 /// A day from which others are counted; it must not be counted from another day itself.
-fn anchor(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn anchor(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let relative = |at: usize| {
         let (days, end) = scan.pick(at, |sense| match sense {
             Sense::Day(days) => Some(i64::from(days)),
             _ => None,
         })?;
         let date = reckoning.today().checked_add(days.days()).ok()?;
-        Some(Found::new(at, end, date, Certainty::WrittenOut))
+        Some(TokenReading::new(at, end, date, Certainty::WrittenOut))
     };
     let read = |at: usize| {
         fixed(scan, at, reckoning)
@@ -97,12 +97,12 @@ fn anchor(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
             .or_else(|| written(scan, at, reckoning))
             .or_else(|| weekly(scan, at, reckoning))
     };
-    let is_day = |found: &Found<Date>| found.certainty > VAGUE && found.other.is_none();
+    let is_day = |found: &TokenReading<Date>| found.certainty > VAGUE && found.other.is_none();
     read(token).or_else(|| read(scan.after(token, Sense::The)?)).filter(is_day)
 }
 
 /// A date extended by the day of the week behind it, if they agree: 12月8日(火), "3 March, Tuesday".
-pub(super) fn with_weekday(scan: &Scan<'_>, found: Found<Date>) -> Found<Date> {
+pub(super) fn with_weekday(scan: &Scan<'_>, found: TokenReading<Date>) -> TokenReading<Date> {
     let is_named = |sense| matches!(sense, Sense::Weekday { .. }).then_some(());
     let has_own = (found.start..found.end).any(|token| scan.pick(token, is_named).is_some());
     if has_own || found.certainty <= VAGUE || found.other.is_some() {
@@ -118,7 +118,7 @@ pub(super) fn with_weekday(scan: &Scan<'_>, found: Found<Date>) -> Found<Date> {
         return found;
     }
     let certainty = found.certainty.max(YEAR_GUESSED);
-    Found { end: if closes { end + 1 } else { end }, certainty, ..found }
+    TokenReading { end: if closes { end + 1 } else { end }, certainty, ..found }
 }
 
 /// 火 in brackets.

@@ -10,13 +10,13 @@ use crate::{
         lexicon::Sense,
         reckoning::{Reckoning, date},
         scan::Scan,
-        senses::Found,
+        senses::TokenReading,
     },
     text::tokens::TokenKind,
 };
 
 /// `2026-03-04`, `3/4/2026`, `4.3.2026`, `3/4`.
-pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     if scan.kind(token) != Some(TokenKind::Digits)
         || (token > 0 && scan.is_glued(token) && matches!(scan.text(token - 1), "/" | "-" | "." | ":" | "$"))
     {
@@ -29,7 +29,7 @@ pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
     let goes_on = |token: usize| scan.joins(token, separator) && scan.kind(token + 1) == Some(TokenKind::Digits);
     if scan.text(token).len() == 4 {
         let day = third.filter(|_| scan.text(token + 4).len() <= 2 && !goes_on(token + 5))?;
-        return Some(Found::new(token, token + 5, date(first, second, day)?, Certainty::WrittenOut));
+        return Some(TokenReading::new(token, token + 5, date(first, second, day)?, Certainty::WrittenOut));
     }
     let ordered = |year: i64| {
         let (month_first, day_first) = (date(year, first, second), date(year, second, first));
@@ -47,7 +47,7 @@ pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
             _ => return None,
         };
         let (date, certainty) = ordered(year)?;
-        return (!goes_on(token + 5)).then_some(Found::new(token, token + 5, date, certainty));
+        return (!goes_on(token + 5)).then_some(TokenReading::new(token, token + 5, date, certainty));
     }
     if scan.text(token).len() > 2 {
         return None;
@@ -73,7 +73,7 @@ pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
 }
 
 /// `2026年3月1日`, `令和8年3月1日`, `3月1日`, `三月一日`, `1日`.
-pub(super) fn kanji(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+pub(super) fn kanji(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let (year, month_at) = match kanji_year(scan, token) {
         Some((year, end)) => (Some(year), scan.skip(end, Sense::On)),
         None => (None, token),
@@ -92,7 +92,7 @@ pub(super) fn kanji(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) ->
         _ => return Some(found(token, at + 1, month_alone(reckoning, month, year)?, VAGUE)),
     };
     match year {
-        Some(year) => Some(Found::new(token, end, date(year, month, day)?, Certainty::WrittenOut)),
+        Some(year) => Some(TokenReading::new(token, end, date(year, month, day)?, Certainty::WrittenOut)),
         None => Some(found(token, end, reckoning.yearly(month, day)?, YEAR_GUESSED)),
     }
 }
@@ -113,7 +113,7 @@ fn kanji_year(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
 }
 
 /// A day of this month or the next: `15日`, but not `15日間` or `三日月`.
-fn kanji_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+fn kanji_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let (day, end) = scan.cardinal(token).filter(|(day, end)| (1..=31).contains(day) && scan.text(*end) == "日")?;
     let goes_on =
         matches!(scan.text(end + 1), "間" | "後" | "前" | "目" | "以" | "分" | "本" | "月" | "中" | "程" | "ほ");

@@ -6,10 +6,10 @@ use jiff::civil::Date;
 use super::{Which, day_at, first_of, found, month_alone, month_at, period_at, weekday_at, whole_at, year_at};
 use crate::recognize::{
     certainty::Certainty,
-    lexicon::{Sense, Unit},
+    lexicon::{Sense, TimeUnit},
     reckoning::{Reckoning, date},
     scan::Scan,
-    senses::Found,
+    senses::TokenReading,
 };
 
 /// The most words between a day and its period: "de este".
@@ -27,21 +27,21 @@ fn behind_links<'s>(scan: &'s Scan<'_>, token: usize) -> impl Iterator<Item = us
 }
 
 /// The first day of a period relative to now: "this month", "mois prochain", "the month".
-fn period_behind(scan: &Scan<'_>, token: usize, today: Date) -> Option<(Unit, Date, usize)> {
+fn period_behind(scan: &Scan<'_>, token: usize, today: Date) -> Option<(TimeUnit, Date, usize)> {
     behind_links(scan, token).find_map(|at| {
         let this = || period_at(scan, at).map(|(unit, end)| ((unit, Which::This), end));
-        let ((unit, which), end) = whole_at(scan, at).or_else(this).filter(|((unit, _), _)| *unit != Unit::Week)?;
+        let ((unit, which), end) = whole_at(scan, at).or_else(this).filter(|((unit, _), _)| *unit != TimeUnit::Week)?;
         Some((unit, first_of(today, unit, which)?, end))
     })
 }
 
 /// "The last day of July", "am letzten Tag im Juli", "el último día del mes".
-pub(super) fn last_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+pub(super) fn last_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let at = scan.skip(token, Sense::The);
     let is_last = |sense| matches!(sense, Sense::Final | Sense::Last).then_some(());
     // The longest phrase may have the article: "the last".
     let (_, after) = scan.pick(at, is_last).or_else(|| scan.pick(token, is_last))?;
-    let after = scan.after(after, Sense::Unit(Unit::Day))?;
+    let after = scan.after(after, Sense::Unit(TimeUnit::Day))?;
     let month = behind_links(scan, after).find_map(|at| month_at(scan, at));
     if let Some((month, _, end)) = month {
         let (end, year) = year_at(scan, end).map_or((end, None), |(year, end)| (end, Some(year)));
@@ -50,24 +50,25 @@ pub(super) fn last_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>)
         return Some(found(token, end, last, Certainty::Clear));
     }
     let (unit, first, end) = period_behind(scan, after, reckoning.today())?;
-    let last = if unit == Unit::Month { first.last_of_month() } else { first.last_of_year() };
-    Some(Found::new(token, end, last, Certainty::Clear))
+    let last = if unit == TimeUnit::Month { first.last_of_month() } else { first.last_of_year() };
+    Some(TokenReading::new(token, end, last, Certainty::Clear))
 }
 
 /// "The 28th of this month", "el día 28 de este mes", "the 15th day of next month", "am 3. dieses Monats".
-pub(super) fn of_period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
-    let at = scan.skip(scan.skip(token, Sense::The), Sense::Unit(Unit::Day));
+pub(super) fn of_period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
+    let at = scan.skip(scan.skip(token, Sense::The), Sense::Unit(TimeUnit::Day));
     let is_led = at > token;
     let is_rank = scan.numbers.get(at)?.as_ref().is_some_and(|number| number.ordinal);
     let (day, end) = day_at(scan, at).filter(|_| is_led || is_rank)?;
-    let after = scan.after(end, Sense::Unit(Unit::Day)).filter(|_| is_rank).unwrap_or(end);
-    let (_, first, behind) = period_behind(scan, after, reckoning.today()).filter(|(unit, ..)| *unit == Unit::Month)?;
+    let after = scan.after(end, Sense::Unit(TimeUnit::Day)).filter(|_| is_rank).unwrap_or(end);
+    let (_, first, behind) =
+        period_behind(scan, after, reckoning.today()).filter(|(unit, ..)| *unit == TimeUnit::Month)?;
     let value = date(i64::from(first.year()), i64::from(first.month()), day)?;
-    Some(Found::new(token, behind, value, Certainty::WrittenOut))
+    Some(TokenReading::new(token, behind, value, Certainty::WrittenOut))
 }
 
 /// "The first Monday in May", "le dernier vendredi du mois prochain".
-pub(super) fn nth_weekday(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+pub(super) fn nth_weekday(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     const MOST: i64 = 5;
     let at = scan.skip(token, Sense::The);
     let is_last = |sense| matches!(sense, Sense::Final | Sense::Last).then_some(-1_i8);
@@ -82,12 +83,12 @@ pub(super) fn nth_weekday(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'
         return match year_at(scan, end) {
             Some((year, end)) => {
                 let date = date(year, month, 1)?.nth_weekday_of_month(nth, weekday).ok()?;
-                Some(Found::new(token, end, date, Certainty::WrittenOut))
+                Some(TokenReading::new(token, end, date, Certainty::WrittenOut))
             }
             None => Some(found(token, end, reckoning.nth_of_month(nth, weekday, month)?, Certainty::Clear)),
         };
     }
     let (unit, first, end) = period_behind(scan, end, reckoning.today())?;
-    let date = first.nth_weekday_of_month(nth, weekday).ok().filter(|_| unit == Unit::Month)?;
-    Some(Found::new(token, end, date, Certainty::WrittenOut))
+    let date = first.nth_weekday_of_month(nth, weekday).ok().filter(|_| unit == TimeUnit::Month)?;
+    Some(TokenReading::new(token, end, date, Certainty::WrittenOut))
 }

@@ -9,7 +9,7 @@ use crate::{
         lexicon::Sense,
         reckoning::{Reckoning, date},
         scan::Scan,
-        senses::Found,
+        senses::TokenReading,
     },
     text::tokens::TokenKind,
 };
@@ -67,7 +67,7 @@ fn days(scan: &Scan<'_>, token: usize) -> Option<[(i64, usize, usize); 2]> {
 }
 
 /// "Vom 28. bis zum 3.": either of two days without their month.
-pub(super) fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+pub(super) fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     if scan.has(token, Sense::RangeFrom) {
         let [(day, start, end), _] = days(scan, token)?;
         return Some(found(start, end, reckoning.monthly(day)?, DAY_ALONE));

@@ -10,7 +10,7 @@ use crate::{
         lexicon::Sense,
         reckoning::Reckoning,
         scan::Scan,
-        senses::Found,
+        senses::TokenReading,
     },
     text::tokens::TokenKind,
 };
@@ -27,7 +27,7 @@ pub(super) fn weeks_behind(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)
 fn whole_weeks(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     let length = duration::duration_at(scan, token)?;
     let length = match said_in_days(scan, length.value) {
-        Some(weeks) => Found { value: weeks, ..length },
+        Some(weeks) => TokenReading { value: weeks, ..length },
         None => length,
     };
     let Duration { weeks, .. } = length.value;
@@ -42,15 +42,20 @@ pub(super) fn said_in_days(scan: &Scan<'_>, length: Duration) -> Option<Duration
 }
 
 /// "A week on Thursday", "two weeks from Monday", "a fortnight today".
-pub(super) fn weeks_ahead(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+pub(super) fn weeks_ahead(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<TokenReading<Date>> {
     let fortnight = |sense| if let Sense::WeeksLater(weeks @ 2..) = sense { Some(weeks) } else { None };
     let (weeks, end) = whole_weeks(scan, token).or_else(|| scan.pick(scan.after(token, Sense::A)?, fortnight))?;
     let day = |sense| if let Sense::Day(days) = sense { Some(i64::from(days)) } else { None };
     if let Some((days, end)) = scan.pick(end, day) {
-        return Some(Found::new(token, end, plus_days(reckoning.today(), days + 7 * weeks)?, Certainty::WrittenOut));
+        return Some(TokenReading::new(
+            token,
+            end,
+            plus_days(reckoning.today(), days + 7 * weeks)?,
+            Certainty::WrittenOut,
+        ));
     }
     let at = scan.after(end, Sense::On).or_else(|| scan.after(end, Sense::From))?;
     let (day, end) = weekday_at(scan, at)?;
     let date = plus_days(reckoning.today().nth_weekday(1, day).ok()?, 7 * weeks)?;
-    Some(Found::new(token, end, date, Certainty::WrittenOut))
+    Some(TokenReading::new(token, end, date, Certainty::WrittenOut))
 }

@@ -8,7 +8,7 @@ use crate::{
     language::{
         Language,
         courtesy::Courtesies,
-        replies::{Replies, Role},
+        replies::{Replies, ReplyRole},
     },
     text::{
         Span,
@@ -158,7 +158,7 @@ fn account_in(language: &'static Language, read_out: &ReadOut, reply: &str, resp
             words[at].text = meant;
         }
     }
-    let reader = Reader { replies, read_out, words: &words };
+    let reader = AccountReader { replies, read_out, words: &words };
     let mut at = 0;
     while at < words.len() {
         at += reader.step(at, &mut found);
@@ -168,13 +168,13 @@ fn account_in(language: &'static Language, read_out: &ReadOut, reply: &str, resp
     found
 }
 
-struct Reader<'a> {
+struct AccountReader<'a> {
     replies: &'a Replies,
     read_out: &'a ReadOut,
     words: &'a [Word],
 }
 
-impl Reader<'_> {
+impl AccountReader<'_> {
     /// Explains what begins at `at`, and returns how many words that is.
     fn step(&self, at: usize, found: &mut Account) -> usize {
         let (role, length) = self.replies.phrase(self.words, at).unzip();
@@ -184,39 +184,39 @@ impl Reader<'_> {
             return self.name(at, known, found);
         }
         match role {
-            Some(Role::Yes | Role::WeakYes) if length >= glue => {
+            Some(ReplyRole::Yes | ReplyRole::WeakYes) if length >= glue => {
                 found.agrees = true;
                 return length;
             }
-            Some(Role::No | Role::WeakNo) if self.is_named(at, length) => {
+            Some(ReplyRole::No | ReplyRole::WeakNo) if self.is_named(at, length) => {
                 found.names = true;
                 return length;
             }
-            Some(Role::No | Role::WeakNo) => {
+            Some(ReplyRole::No | ReplyRole::WeakNo) => {
                 found.refuses = true;
                 return length;
             }
-            Some(Role::Not | Role::DoesNot | Role::Refuses) => {
+            Some(ReplyRole::Not | ReplyRole::DoesNot | ReplyRole::Refuses) => {
                 found.negates = true;
                 return length;
             }
             Some(
-                Role::Either
-                | Role::Unsure
-                | Role::HedgedYes
-                | Role::Hedge
-                | Role::Correction
-                | Role::Asks
-                | Role::Other,
+                ReplyRole::Either
+                | ReplyRole::Unsure
+                | ReplyRole::HedgedYes
+                | ReplyRole::Hedge
+                | ReplyRole::Correction
+                | ReplyRole::Asks
+                | ReplyRole::Other,
             ) => {
                 found.unsettles = true;
                 return length;
             }
-            Some(Role::Joint) if length > glue => {
+            Some(ReplyRole::Joint) if length > glue => {
                 found.unsettles = true;
                 return length;
             }
-            Some(Role::Enough) if length > glue => return length,
+            Some(ReplyRole::Enough) if length > glue => return length,
             _ => {}
         }
         if glue > 0 {

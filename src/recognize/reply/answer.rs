@@ -2,7 +2,7 @@
 
 use crate::{
     ablation,
-    language::replies::{Replies, Role},
+    language::replies::{Replies, ReplyRole},
     recognize::{
         certainty::Certainty,
         reply::{YesNo, question::Question},
@@ -39,7 +39,7 @@ pub(crate) struct AnswerReading {
 }
 
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct LeadingAnswer {
     /// `None` if the reply does not begin with an answer.
     pub(crate) said: Option<AnswerReading>,
     /// The index of the first word behind the answer.
@@ -52,14 +52,14 @@ struct Parser<'a> {
     replies: &'a Replies,
     question: &'a Question,
     words: &'a [Word],
-    answer: Answer,
+    answer: LeadingAnswer,
     /// "Not" was said; the word that it negates follows.
     negated: bool,
     hedged: bool,
     corrected: bool,
 }
 
-impl Answer {
+impl LeadingAnswer {
     pub(crate) fn read(replies: &Replies, question: &Question, words: &[Word]) -> Self {
         let answer = Self { said: None, end: 0, is_open: false };
         let mut parser = Parser { replies, question, words, answer, negated: false, hedged: false, corrected: false };
@@ -85,73 +85,82 @@ impl Parser<'_> {
         let (role, length) = self.replies.phrase(self.words, at)?;
         let next = at + length;
         match role {
-            Role::Yes => self.yes(at, next, false),
-            Role::HedgedYes if self.goes_on(next) => {
+            ReplyRole::Yes => self.yes(at, next, false),
+            ReplyRole::HedgedYes if self.goes_on(next) => {
                 self.hedged = true;
                 self.yes(at, next, true);
             }
-            Role::WeakYes if self.goes_on(next) => self.yes(at, next, true),
-            Role::No => self.no(at, next),
-            Role::WeakNo if self.goes_on(next) => self.no(at, next),
-            Role::WeakNo => return self.refused(next),
+            ReplyRole::WeakYes if self.goes_on(next) => self.yes(at, next, true),
+            ReplyRole::No => self.no(at, next),
+            ReplyRole::WeakNo if self.goes_on(next) => self.no(at, next),
+            ReplyRole::WeakNo => return self.refused(next),
             // "I'm good"
-            Role::Enough if self.question.offers => self.say(YesNo::Negative, WEAK, false, next),
-            Role::Enough => self.say(YesNo::Affirmative, Certainty::Even, true, next),
-            Role::Either => self.either(next),
-            Role::Unsure => {
+            ReplyRole::Enough if self.question.offers => self.say(YesNo::Negative, WEAK, false, next),
+            ReplyRole::Enough => self.say(YesNo::Affirmative, Certainty::Even, true, next),
+            ReplyRole::Either => self.either(next),
+            ReplyRole::Unsure => {
                 self.answer.is_open = true;
                 self.pass(next);
             }
-            Role::Not if self.closes(next) => self.say(YesNo::Negative, WEAK, true, next),
-            Role::Not if self.is_yes(next) => self.negated = true,
-            Role::Not => return self.refused(next),
-            Role::Hedge => {
+            ReplyRole::Not if self.closes(next) => self.say(YesNo::Negative, WEAK, true, next),
+            ReplyRole::Not if self.is_yes(next) => self.negated = true,
+            ReplyRole::Not => return self.refused(next),
+            ReplyRole::Hedge => {
                 self.hedged = true;
                 self.pass(next);
             }
-            Role::Correction => {
+            ReplyRole::Correction => {
                 self.corrected = self.answer.said.is_some();
                 self.pass(next);
             }
-            Role::Filler => self.pass(next),
-            Role::Subject => {
+            ReplyRole::Filler => self.pass(next),
+            ReplyRole::Subject => {
                 let (does, length) = self.replies.phrase(self.words, next)?;
                 return match does {
-                    Role::Does => self.does(next + length, true),
-                    Role::DoesNot => self.does(next + length, false),
+                    ReplyRole::Does => self.does(next + length, true),
+                    ReplyRole::DoesNot => self.does(next + length, false),
                     _ => None,
                 };
             }
-            Role::DoesNot => return self.does(next, false),
-            Role::Wants | Role::Refuses => return self.named(next, role == Role::Wants),
+            ReplyRole::DoesNot => return self.does(next, false),
+            ReplyRole::Wants | ReplyRole::Refuses => return self.named(next, role == ReplyRole::Wants),
             // Behind an answer, a conjunction begins something else.
-            Role::Joint if self.answer.said.is_some() => return None,
-            Role::Joint => {}
-            Role::WeakYes | Role::HedgedYes | Role::Does | Role::Opening | Role::Asks | Role::Other | Role::Common => {
+            ReplyRole::Joint if self.answer.said.is_some() => return None,
+            ReplyRole::Joint => {}
+            ReplyRole::WeakYes
+            | ReplyRole::HedgedYes
+            | ReplyRole::Does
+            | ReplyRole::Opening
+            | ReplyRole::Asks
+            | ReplyRole::Other
+            | ReplyRole::Common => {
                 return None;
             }
         }
         Some(next)
     }
 
-    fn role(&self, at: usize) -> Option<Role> {
+    fn role(&self, at: usize) -> Option<ReplyRole> {
         self.replies.phrase(self.words, at).map(|(role, _)| role)
     }
 
     /// True if nothing more belongs to the text before `at`.
     fn closes(&self, at: usize) -> bool {
         self.words.get(at).is_none_or(|token| token.is_apart)
-            || matches!(self.role(at), Some(Role::Joint | Role::Filler | Role::Correction | Role::Either))
+            || matches!(
+                self.role(at),
+                Some(ReplyRole::Joint | ReplyRole::Filler | ReplyRole::Correction | ReplyRole::Either)
+            )
     }
 
     /// An answer may end before `at`, or go on there.
     fn goes_on(&self, at: usize) -> bool {
         self.words.get(at).is_none_or(|token| token.is_apart)
-            || self.role(at).is_some_and(|role| !matches!(role, Role::Common | Role::Other))
+            || self.role(at).is_some_and(|role| !matches!(role, ReplyRole::Common | ReplyRole::Other))
     }
 
     fn is_yes(&self, at: usize) -> bool {
-        matches!(self.role(at), Some(Role::Yes | Role::WeakYes | Role::HedgedYes))
+        matches!(self.role(at), Some(ReplyRole::Yes | ReplyRole::WeakYes | ReplyRole::HedgedYes))
     }
 
     /// An empty word belongs to the answer before it.
@@ -171,7 +180,7 @@ impl Parser<'_> {
             return self.pass(next);
         }
         // "Absolutely not"
-        let is_denied = self.role(next) == Some(Role::Not) && !self.words[next].is_apart && self.closes(next + 1);
+        let is_denied = self.role(next) == Some(ReplyRole::Not) && !self.words[next].is_apart && self.closes(next + 1);
         if ablation::holds("reply.absolutely_not", is_denied) {
             return;
         }
@@ -212,10 +221,10 @@ impl Parser<'_> {
 
     /// "I do", "it isn't", and sentences that begin with these: "that is not right".
     fn does(&mut self, mut at: usize, does: bool) -> Option<usize> {
-        while self.role(at) == Some(Role::Filler) && !self.closes_sentence(at) {
+        while self.role(at) == Some(ReplyRole::Filler) && !self.closes_sentence(at) {
             at += 1;
         }
-        let is_not = self.role(at) == Some(Role::Not);
+        let is_not = self.role(at) == Some(ReplyRole::Not);
         let at = if is_not { at + 1 } else { at };
         let does = does != is_not;
         if self.closes(at) {
@@ -227,11 +236,11 @@ impl Parser<'_> {
             return Some(at);
         }
         match self.role(at) {
-            Some(Role::Yes | Role::WeakYes | Role::HedgedYes) => {
+            Some(ReplyRole::Yes | ReplyRole::WeakYes | ReplyRole::HedgedYes) => {
                 self.negated = !does;
                 Some(at)
             }
-            Some(Role::No | Role::WeakNo | Role::Not) if does => Some(at),
+            Some(ReplyRole::No | ReplyRole::WeakNo | ReplyRole::Not) if does => Some(at),
             _ => {
                 let end = self.named(at, does)?;
                 if let Some(said) = &mut self.answer.said {
@@ -256,7 +265,7 @@ impl Parser<'_> {
         let mut end = at;
         let mut names = false;
         while let Some(token) = self.words.get(end) {
-            let is_over = end > at && token.is_apart || matches!(self.role(end), Some(Role::Joint));
+            let is_over = end > at && token.is_apart || matches!(self.role(end), Some(ReplyRole::Joint));
             if is_over {
                 break;
             }

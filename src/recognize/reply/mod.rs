@@ -19,7 +19,7 @@ use crate::{
     ablation,
     language::{
         Language,
-        replies::{Replies, Role},
+        replies::{Replies, ReplyRole},
     },
     recognize::certainty::Certainty,
     text::{
@@ -34,7 +34,7 @@ mod question;
 #[cfg(test)]
 mod tests;
 
-use answer::Answer;
+use answer::LeadingAnswer;
 use question::Question;
 
 /// The answer of a reply to a yes-or-no question.
@@ -137,7 +137,7 @@ fn read_in(language: &'static Language, question: Option<&str>, reply: &str, res
             misspelt = true;
         }
     }
-    let mut read = Reader { replies, question: &question, words: &words }.reply();
+    let mut read = ReplyReader { replies, question: &question, words: &words }.reply();
     if misspelt {
         read.confidence *= MISSPELT.score();
     }
@@ -155,15 +155,15 @@ fn reply(answer: YesNo, certainty: Certainty, rest: Option<Span>) -> Reply {
     Reply { answer, confidence: certainty.score(), rest }
 }
 
-struct Reader<'a> {
+struct ReplyReader<'a> {
     replies: &'static Replies,
     question: &'a Question,
     words: &'a [Word],
 }
 
-impl Reader<'_> {
+impl ReplyReader<'_> {
     fn reply(&self) -> Reply {
-        let answer = Answer::read(self.replies, self.question, self.words);
+        let answer = LeadingAnswer::read(self.replies, self.question, self.words);
         match answer.said {
             Some(said) => self.settled(said, &answer),
             None => self.unsettled(answer.is_open),
@@ -171,10 +171,10 @@ impl Reader<'_> {
     }
 
     /// The reply begins with an answer.
-    fn settled(&self, said: answer::AnswerReading, answer: &Answer) -> Reply {
+    fn settled(&self, said: answer::AnswerReading, answer: &LeadingAnswer) -> Reply {
         let rest = self.rest(answer.end..self.words.len());
         let (mut meant, mut certainty) = (said.answer, said.certainty);
-        let starts_asking = matches!(self.replies.phrase(self.words, answer.end), Some((Role::Asks, _)));
+        let starts_asking = matches!(self.replies.phrase(self.words, answer.end), Some((ReplyRole::Asks, _)));
         let asks_back =
             rest.is_some() && (starts_asking || self.words[answer.end..].iter().any(|token| token.asked.is_some()));
         if ablation::holds("reply.weak_asks_back", asks_back && said.is_weak) {
@@ -214,15 +214,15 @@ impl Reader<'_> {
             return irrelevant(LEFT_OPEN);
         }
         let phrases = || (0..self.words.len()).filter_map(|at| self.replies.phrase(self.words, at));
-        let first = (0..self.words.len()).find(|at| !self.is(*at, Role::Filler)).unwrap_or_default();
-        if self.words.iter().any(|token| token.asked.is_some()) || self.is(first, Role::Asks) {
+        let first = (0..self.words.len()).find(|at| !self.is(*at, ReplyRole::Filler)).unwrap_or_default();
+        if self.words.iter().any(|token| token.asked.is_some()) || self.is(first, ReplyRole::Asks) {
             return irrelevant(Certainty::Clear);
         }
-        if phrases().any(|(role, _)| role == Role::Other) {
+        if phrases().any(|(role, _)| role == ReplyRole::Other) {
             return irrelevant(SOMETHING_ELSE);
         }
         // The words behind "but" are not about the question.
-        let joint = (1..self.words.len()).find(|at| self.is(*at, Role::Joint)).unwrap_or(self.words.len());
+        let joint = (1..self.words.len()).find(|at| self.is(*at, ReplyRole::Joint)).unwrap_or(self.words.len());
         let named: Vec<&Word> =
             self.words[..joint].iter().filter(|token| !self.replies.is_common(&token.text)).collect();
         let repeats = !named.is_empty() && named.iter().all(|token| self.question.has(&token.text));
@@ -230,8 +230,12 @@ impl Reader<'_> {
             if self.question.is_choice {
                 return irrelevant(Certainty::Sure);
             }
-            let refuses =
-                |(role, _)| matches!(role, Role::Not | Role::DoesNot | Role::Refuses | Role::No | Role::WeakNo);
+            let refuses = |(role, _)| {
+                matches!(
+                    role,
+                    ReplyRole::Not | ReplyRole::DoesNot | ReplyRole::Refuses | ReplyRole::No | ReplyRole::WeakNo
+                )
+            };
             let answer = if phrases().any(refuses) { YesNo::Negative } else { YesNo::Affirmative };
             return reply(answer, Certainty::Usual, self.rest(joint..self.words.len()));
         }
@@ -242,31 +246,31 @@ impl Reader<'_> {
     fn at_the_end(&self) -> Option<Reply> {
         let apart = (1..self.words.len()).rev().find(|at| self.words[*at].is_apart);
         if let Some(at) = apart {
-            let answer = Answer::read(self.replies, self.question, &self.words[at..]);
+            let answer = LeadingAnswer::read(self.replies, self.question, &self.words[at..]);
             let is_whole = self.rest(at + answer.end..self.words.len()).is_none();
             if let (Some(said), true) = (answer.said, is_whole) {
                 return Some(reply(said.answer, said.certainty.min(Certainty::Sure), self.rest(0..at)));
             }
         }
-        let last = (1..self.words.len()).rev().find(|at| !self.is(*at, Role::Filler))?;
+        let last = (1..self.words.len()).rev().find(|at| !self.is(*at, ReplyRole::Filler))?;
         let answer = match self.replies.phrase(self.words, last)? {
-            (Role::Yes, _) => YesNo::Affirmative,
-            (Role::No, _) => YesNo::Negative,
+            (ReplyRole::Yes, _) => YesNo::Affirmative,
+            (ReplyRole::No, _) => YesNo::Negative,
             _ => return None,
         };
         Some(reply(answer, Certainty::Likely, self.rest(0..last)))
     }
 
-    fn is(&self, at: usize, role: Role) -> bool {
+    fn is(&self, at: usize, role: ReplyRole) -> bool {
         self.replies.phrase(self.words, at).is_some_and(|(found, _)| found == role)
     }
 
     /// What these tokens say, without the words that join them to an answer and without politeness; `None` if nothing
     /// is left.
     fn rest(&self, range: std::ops::Range<usize>) -> Option<Span> {
-        let says_nothing = |at: &usize| self.is(*at, Role::Joint) || self.is(*at, Role::Filler);
+        let says_nothing = |at: &usize| self.is(*at, ReplyRole::Joint) || self.is(*at, ReplyRole::Filler);
         let first = range.clone().find(|at| !says_nothing(at))?;
-        let last = range.rev().find(|at| !self.is(*at, Role::Filler))?;
+        let last = range.rev().find(|at| !self.is(*at, ReplyRole::Filler))?;
         (first <= last).then(|| Span::new(self.words[first].span.start, self.words[last].span.end))
     }
 }

@@ -7,9 +7,9 @@ use crate::{
 };
 
 /// Language, utterance, and the results; the values of one mention are separated by `|`.
-pub(super) type Case = (&'static str, &'static str, &'static [&'static str]);
+pub(super) type SlotCase = (&'static str, &'static str, &'static [&'static str]);
 
-pub(super) fn check_read(builtin: Builtin, reading: SlotReading, cases: &[Case]) {
+pub(super) fn check_read(builtin: Builtin, reading: SlotReading, cases: &[SlotCase]) {
     let mut wrong = String::new();
     for (language, text, expected) in cases {
         let mut module = module(language, vec![(builtin.name(), RecognizerKind::Builtin(builtin))]);

@@ -2,7 +2,7 @@
 //! 10:00 UTC.
 
 use super::{
-    by_slot::{Case, check_read},
+    by_slot::{SlotCase, check_read},
     *,
 };
 
@@ -24,15 +24,15 @@ fn check_sums(cases: &[Sum]) {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-fn check_lengths(cases: &[Case]) {
+fn check_lengths(cases: &[SlotCase]) {
     check_read(Builtin::Duration, SlotReading::default(), cases);
 }
 
-fn check_times(cases: &[Case]) {
+fn check_times(cases: &[SlotCase]) {
     check_read(Builtin::Time, SlotReading::default(), cases);
 }
 
-fn check_dates(cases: &[Case]) {
+fn check_dates(cases: &[SlotCase]) {
     check_read(Builtin::Date, SlotReading::default(), cases);
 }
 
