@@ -21,7 +21,7 @@ use uptake::{
     retrieve::RetrieveOptions,
     snapshot::{ModulesOptions, Snapshots},
     text::Span,
-    understand::{Asked, Expected, TurnRequest, UnderstandOptions, Understander},
+    understand::{AskedItem, Expected, TurnRequest, UnderstandOptions, Understander},
 };
 
 #[derive(Deserialize)]
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         for (case, line) in std::fs::read_to_string(directory.join("marks.jsonl"))?.lines().enumerate() {
             let marked: Marked = serde_json::from_str(line)?;
             let Some(function) = snapshot.module.function_named(&marked.function) else { continue };
-            let asked = |slot: &String| Asked { frame: marked.function.clone(), slot: Some(slot.clone()) };
+            let asked = |slot: &String| AskedItem { frame: marked.function.clone(), slot: Some(slot.clone()) };
             let request = TurnRequest {
                 utterance: marked.utterance.clone(),
                 given: Some(function),

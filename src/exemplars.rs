@@ -179,12 +179,12 @@ fn shows_slots(exemplar: &Exemplar) -> bool {
 
 /// The texts that authors wrote for a slot, in order of appearance, each with its count.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ShownValues {
     values: Vec<(String, usize)>,
     places: HashMap<String, usize>,
 }
 
-impl Shown {
+impl ShownValues {
     fn add(&mut self, value: &str) {
         if let Some(place) = self.places.get(value) {
             self.values[*place].1 += 1;
@@ -201,9 +201,9 @@ impl Shown {
 }
 
 /// The texts that authors wrote for slots, by slot name.
-pub(crate) fn shown(module: &Module) -> HashMap<String, Shown> {
-    let mut shown: HashMap<String, Shown> = HashMap::new();
-    let add = |function: &Function, sentence: &Sentence, shown: &mut HashMap<String, Shown>| {
+pub(crate) fn shown(module: &Module) -> HashMap<String, ShownValues> {
+    let mut shown: HashMap<String, ShownValues> = HashMap::new();
+    let add = |function: &Function, sentence: &Sentence, shown: &mut HashMap<String, ShownValues>| {
         for (slot, bytes) in &sentence.slots {
             let values = shown.entry(squeeze(function.slot(*slot).label())).or_default();
             values.add(&sentence.text[bytes.clone()]);
@@ -227,15 +227,15 @@ pub(crate) fn shown(module: &Module) -> HashMap<String, Shown> {
 }
 
 /// Whether exemplars show these words for a slot of the function.
-fn is_shown<'a>(shown: &'a HashMap<String, Shown>, function: &'a Function) -> impl Fn(SlotId, &str) -> bool + 'a {
+fn is_shown<'a>(shown: &'a HashMap<String, ShownValues>, function: &'a Function) -> impl Fn(SlotId, &str) -> bool + 'a {
     |slot, words| {
         shown.get(&squeeze(function.slot(slot).label())).is_some_and(|shown| shown.places.contains_key(words)) //
     }
 }
 
 /// The module's own values for a slot: from exemplars, its lists and choices, and typical words of its built-ins.
-fn own_values(module: &Module, shown: &HashMap<String, Shown>, slot: &Slot) -> Vec<String> {
-    let shown = shown.get(&squeeze(slot.label())).into_iter().flat_map(Shown::values);
+fn own_values(module: &Module, shown: &HashMap<String, ShownValues>, slot: &Slot) -> Vec<String> {
+    let shown = shown.get(&squeeze(slot.label())).into_iter().flat_map(ShownValues::values);
     let mut known: Vec<String> = shown.map(|(value, _)| value.to_owned()).collect();
     let builtin = |builtin: Builtin| builtin.typical_words().iter().map(|words| (*words).to_owned());
     for recognizer in &slot.recognizers {

@@ -10,7 +10,7 @@ use crate::{
         knowledge::Knowledge,
         model::DecisionModel,
         ranking::{ALL, Learned, rank},
-        reader::Words,
+        reader::ReaderWords,
         repair,
         spelling::MISSPELT,
     },
@@ -50,34 +50,34 @@ pub(crate) struct Analysis {
     pub acts: Moves,
     /// What the utterance says to a yes-or-no question, read without the question.
     pub reply: Reply,
-    pub whole: Part,
+    pub whole: UtterancePart,
     /// The clauses of the utterance, in order; empty unless there are several. A clause may be a request, a part of
     /// one, or mean nothing.
-    pub clauses: Vec<Part>,
+    pub clauses: Vec<UtterancePart>,
     /// The words besides the dialogue acts, or besides what is refused, where a conversation may need them alone.
-    pub rest: Option<Part>,
+    pub rest: Option<UtterancePart>,
 }
 
 /// A part of an utterance, or all of it, with what was found for it alone.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct UtterancePart {
     pub span: Span,
     /// How it is joined to the clause before; `None` for the first clause, and for a part that is not a clause.
     pub joined: Option<Strength>,
-    pub vectors: Vectors,
+    pub vectors: TextVectors,
     /// Best first.
     pub candidates: Vec<Candidate>,
 }
 
 /// The embeddings of one text. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Vectors {
+pub(crate) struct TextVectors {
     /// To find exemplars.
     pub symmetric: Arc<[f32]>,
     /// To find descriptions.
     pub asymmetric: Arc<[f32]>,
     /// To find slots; `None` where the embedder has no reader.
-    pub words: Option<Arc<Words>>,
+    pub words: Option<Arc<ReaderWords>>,
 }
 
 /// The functions among which the meant one is looked for.
@@ -146,10 +146,10 @@ impl Analysis {
             negations,
             acts,
             reply: reply::read(language, None, utterance.text()),
-            whole: Part {
+            whole: UtterancePart {
                 span: Span::new(0, utterance.len()),
                 joined: None,
-                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing, words: None },
+                vectors: TextVectors { symmetric: Arc::clone(&nothing), asymmetric: nothing, words: None },
                 candidates: Vec::new(),
             },
             clauses: Vec::new(),
@@ -163,9 +163,10 @@ impl Analysis {
 
     /// What was said and found in one part of the utterance, as if nothing else had been said. Of the clauses, only
     /// those inside the part stay.
-    pub(crate) fn within(&self, part: &Part) -> Self {
+    pub(crate) fn within(&self, part: &UtterancePart) -> Self {
         fuel::spend(self.mentions.len());
-        let inside: Vec<Part> = self.clauses.iter().filter(|clause| part.span.contains(clause.span)).cloned().collect();
+        let inside: Vec<UtterancePart> =
+            self.clauses.iter().filter(|clause| part.span.contains(clause.span)).cloned().collect();
         Self {
             utterance: self.utterance.only(part.span),
             now: self.now.clone(),
@@ -183,9 +184,9 @@ impl Analysis {
 
     /// The same utterance, searched for what it may mean in another pool. Embeds nothing.
     pub(crate) fn among(&self, knowledge: &Knowledge, pool: Pool<'_>) -> Self {
-        let again = |part: &Part| {
+        let again = |part: &UtterancePart| {
             let candidates = candidates(knowledge, &self.utterance, &self.mentions, (part.span, &part.vectors), pool);
-            Part { candidates, ..part.clone() }
+            UtterancePart { candidates, ..part.clone() }
         };
         Self {
             whole: again(&self.whole),
@@ -206,7 +207,7 @@ pub(crate) fn candidates(
     knowledge: &Knowledge,
     utterance: &Utterance,
     mentions: &[Mention],
-    (span, vectors): (Span, &Vectors),
+    (span, vectors): (Span, &TextVectors),
     Pool { among, expected, limit }: Pool<'_>,
 ) -> Vec<Candidate> {
     let module = &knowledge.module;

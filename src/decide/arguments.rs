@@ -108,8 +108,8 @@ impl Heads {
         };
         let by_side = match shown_side(function, slot, head).filter(|_| !is_list) {
             None => return by_distance,
-            Some(Side::Before) => self.counted(spans),
-            Some(Side::Behind) => spans.iter().map(|span| self.before(*span)).collect(),
+            Some(HeadSide::Before) => self.counted(spans),
+            Some(HeadSide::Behind) => spans.iter().map(|span| self.before(*span)).collect(),
         };
         let taken: FxHashSet<usize> = by_side.iter().flatten().copied().collect();
         let both = by_side.into_iter().zip(by_distance);
@@ -170,13 +170,13 @@ impl Heads {
 
 /// On which side of an item's head a value stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum HeadSide {
     Before,
     Behind,
 }
 
 /// The side on which the exemplars show a slot beside the head of its items; `None` if on both, or on none.
-fn shown_side(function: &Function, slot: SlotId, head: SlotId) -> Option<Side> {
+fn shown_side(function: &Function, slot: SlotId, head: SlotId) -> Option<HeadSide> {
     let mut sides = function.exemplars.iter().filter_map(|exemplar| {
         let place = |wanted: SlotId| {
             exemplar
@@ -184,7 +184,7 @@ fn shown_side(function: &Function, slot: SlotId, head: SlotId) -> Option<Side> {
                 .iter()
                 .position(|piece| matches!(piece, Piece::Slot { slot: Some(own), .. } if *own == wanted))
         };
-        Some(if place(slot)? < place(head)? { Side::Before } else { Side::Behind })
+        Some(if place(slot)? < place(head)? { HeadSide::Before } else { HeadSide::Behind })
     });
     let first = sides.next()?;
     sides.all(|side| side == first).then_some(first)

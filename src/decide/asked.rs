@@ -4,7 +4,7 @@ use crate::{
     ablation,
     decide::{
         carrier as around,
-        filling::{Filling, Rule},
+        filling::{Filling, FillingRule},
         limits,
         situation::Situation,
         vocabulary::{own_words, words_of},
@@ -74,7 +74,7 @@ pub(crate) fn whole_answer(
     let cut = Span::new(first.start, telling.next_back().unwrap_or(first).end);
     let value = around::core(language(module), &situation.utterance().only(cut));
     let span = Span::new(cut.start, value.end.min(cut.end));
-    Some(Filling::by(Rule::Answer, slot, span))
+    Some(Filling::by(FillingRule::Answer, slot, span))
 }
 
 /// True if the reader found what was asked for and every other word is empty.
@@ -230,7 +230,7 @@ pub(crate) fn led(
         if fillings.iter().filter(|one| is_sure(one)).chain(&found).all(is_apart)
             && !situation.mentions().iter().any(|one| span.overlaps(one.span) && takes(one))
         {
-            found.push(Filling::by(Rule::Led, slot, span));
+            found.push(Filling::by(FillingRule::Led, slot, span));
         }
     }
     found

@@ -18,7 +18,7 @@ pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
 pub use proposal::SlotProposal;
 pub(crate) use surface::quotations;
-use surface::{Shape, Surface};
+use surface::{SpanShape, Surface};
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ use crate::{
         asked,
         bars::bars,
         features::flag,
-        filling::{Anchor, Filling, Rule, is_open},
+        filling::{Anchor, Filling, FillingRule, is_open},
         limits,
         reader::SpanScores,
         situation::Situation,
@@ -57,10 +57,10 @@ pub struct Candidate {
 }
 
 /// A span that a recognizer found for a slot, with its mention; `None` where another source found it.
-pub(crate) type Found<'a> = (Anchor, Option<&'a Mention>);
+pub(crate) type FoundSpan<'a> = (Anchor, Option<&'a Mention>);
 
 /// The share of a rule's fillings that are right.
-pub(crate) fn share_right(rule: Rule) -> f32 {
+pub(crate) fn share_right(rule: FillingRule) -> f32 {
     SlotModel::bundled().share_right(rule)
 }
 
@@ -133,7 +133,7 @@ pub(crate) struct Weighing<'a> {
     situation: &'a Situation<'a>,
     function: FunctionId,
     definition: &'a Function,
-    found: &'a [Found<'a>],
+    found: &'a [FoundSpan<'a>],
     anchors: Vec<Anchor>,
     asked: &'a [SlotId],
     /// `None` without a reader.
@@ -147,7 +147,7 @@ impl<'a> Weighing<'a> {
     pub(crate) fn new(
         situation: &'a Situation<'a>,
         function: FunctionId,
-        found: &'a [Found<'a>],
+        found: &'a [FoundSpan<'a>],
         asked: &'a [SlotId],
         scores: Option<&'a SpanScores>,
     ) -> Self {
@@ -271,7 +271,7 @@ impl<'a> Weighing<'a> {
 
     /// The evidence for the free text of a template that matches word for word; `None` for other fillings.
     pub(crate) fn as_said(&self, filling: &Filling) -> Option<Evidence> {
-        (filling.rule == Some(Rule::Template)).then(|| self.evidence(filling.slot, filling.span, None))
+        (filling.rule == Some(FillingRule::Template)).then(|| self.evidence(filling.slot, filling.span, None))
     }
 
     /// An exemplar shows exactly these words as a value of the slot: "my" of "add it to my list" is an empty word
@@ -299,7 +299,7 @@ impl<'a> Weighing<'a> {
         let other = self.definition.slot_ids().filter(|other| *other != slot);
         let other = other.map(read).fold(-MOST_ODDS, f32::max);
         let own = self.definition.slot(slot);
-        let Shape { cut, quoted, capitals, broken, empty, led } = self.surface.shape(span);
+        let SpanShape { cut, quoted, capitals, broken, empty, led } = self.surface.shape(span);
         Evidence {
             is_read: flag(self.scores.is_some()),
             reader: read(slot),

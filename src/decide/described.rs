@@ -4,8 +4,8 @@ use crate::{
     ablation,
     decide::{
         asked,
-        candidates::{Found, quotations},
-        filling::{Filling, Rule},
+        candidates::{FoundSpan, quotations},
+        filling::{Filling, FillingRule},
         reader::SpanScores,
         situation::Situation,
     },
@@ -28,7 +28,7 @@ const REGION: usize = 2;
 pub(super) fn settle(
     situation: &Situation<'_>,
     function: &Function,
-    found: &[Found<'_>],
+    found: &[FoundSpan<'_>],
     scores: Option<&SpanScores>,
     fillings: &mut Vec<Filling>,
 ) {
@@ -43,7 +43,7 @@ pub(super) fn settle(
         if let (Some(quotation), None) = (within.next(), within.next())
             && rest(*quotation).all(is_own)
         {
-            (filling.span, filling.rule) = (*quotation, Some(Rule::Quoted));
+            (filling.span, filling.rule) = (*quotation, Some(FillingRule::Quoted));
         }
     }
     fillings.retain(|one| {
@@ -111,7 +111,7 @@ fn led(
     let is_name = |word: &Span| utterance.slice(*word).starts_with(char::is_uppercase);
     let mut words = utterance.words().iter().filter(|word| span.contains(**word));
     let is_cased = utterance.words().iter().skip(1).any(is_name) || function.effect.effect == FunctionEffect::Acts;
-    (!is_cased || words.any(is_name)).then(|| Filling::by(Rule::Part, slot, span))
+    (!is_cased || words.any(is_name)).then(|| Filling::by(FillingRule::Part, slot, span))
 }
 
 /// The words behind each preposition that are free and written side by side: a name, or one word ("right now" of "in
@@ -171,7 +171,7 @@ fn is_upper(text: &str) -> bool {
 fn in_order(
     situation: &Situation<'_>,
     function: &Function,
-    found: &[Found<'_>],
+    found: &[FoundSpan<'_>],
     scores: Option<&SpanScores>,
     fillings: &mut [Filling],
 ) {

@@ -13,7 +13,7 @@ use crate::{
 
 /// One thing that was asked for, under the names that the asking program uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct AskedItem {
     /// A function's name, or the name of a frame that the module does not have.
     pub frame: String,
     /// A slot's label; `None` if anything of the frame may be answered.
@@ -28,7 +28,7 @@ pub struct Expected {
     /// Functions of which any slot may be answered.
     open: Vec<FunctionId>,
     /// Frames and slots that the module does not have: the contexts of its exemplars may still name them.
-    unknown: Vec<Asked>,
+    unknown: Vec<AskedItem>,
 }
 
 /// A value that the caller's recognizer found; it may be wrong.
@@ -53,7 +53,7 @@ impl Expected {
 
     /// What a caller asked for under its own names.
     #[must_use]
-    pub fn named(module: &Module, asked: Vec<Asked>) -> Self {
+    pub fn named(module: &Module, asked: Vec<AskedItem>) -> Self {
         let mut expected = Self::default();
         for one in asked {
             let Some(function) = module.function_alike(&one.frame) else {
@@ -112,7 +112,7 @@ impl Expected {
         let is_slot = |of: FunctionId, asked: SlotId| {
             slot.is_none_or(|label| module.function(of).slot_labelled(label) == Some(asked))
         };
-        let is_named = |asked: &Asked| match (slot, &asked.slot) {
+        let is_named = |asked: &AskedItem| match (slot, &asked.slot) {
             (None, _) => true,
             (Some(context), Some(slot)) => squeeze(context) == squeeze(slot),
             (Some(_), None) => frame.is_some(),
@@ -191,7 +191,7 @@ mod tests {
             context_slot: Some(slot.to_owned()),
             ..module.function(id).exemplars[0].clone()
         };
-        let asked = Asked { frame: "OrderFood".to_owned(), slot: Some("quantity".to_owned()) };
+        let asked = AskedItem { frame: "OrderFood".to_owned(), slot: Some("quantity".to_owned()) };
         for expected in [Expected::of(id, &[slot]), Expected::named(&module, vec![asked])] {
             assert_eq!(expected.slots_of(id), [slot]);
             assert!(expected.holds(&module, &exemplar("quantity")));

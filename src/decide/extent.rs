@@ -9,7 +9,7 @@ use crate::{
         asked,
         candidates::Weighing,
         carrier,
-        filling::{Filling, Rule},
+        filling::{Filling, FillingRule},
         postal,
         situation::Situation,
         vocabulary::words_of,
@@ -34,7 +34,7 @@ pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, filling
     fillings.sort_by_key(|filling| filling.span);
     for at in 0..fillings.len() {
         let own = fillings[at];
-        if !extent.takes_words(&own) || matches!(own.rule, Some(Rule::Template | Rule::Beside)) {
+        if !extent.takes_words(&own) || matches!(own.rule, Some(FillingRule::Template | FillingRule::Beside)) {
             continue;
         }
         let mut step = |rule, read: &dyn Fn(&[Filling]) -> Span| {
@@ -240,7 +240,7 @@ impl Extent<'_> {
             let core =
                 carrier::core(self.situation.knowledge.module.language(), &self.situation.utterance().only(span));
             let span = Span::new(span.start, core.end.clamp(first.end, span.end));
-            Some(Filling::by(Rule::Joined, other, span))
+            Some(Filling::by(FillingRule::Joined, other, span))
         })
     }
 
@@ -258,7 +258,7 @@ impl Extent<'_> {
         let mut pairs = self.pairs().iter().filter(is_pair);
         let takes_both = |one: &Filling| {
             let text = utterance.slice(one.span);
-            let is_whole = matches!(one.rule, None | Some(Rule::Template));
+            let is_whole = matches!(one.rule, None | Some(FillingRule::Template));
             is_whole && one.anchor.is_none() && !text.contains(|c: char| c.is_ascii_digit() || c == ',')
         };
         let (at, other) = pairs.find_map(|(one, _, other)| {
@@ -281,8 +281,8 @@ impl Extent<'_> {
         let cut = small.unwrap_or(last);
         let (first, second) = words.split_at_checked(cut).filter(|(first, _)| !first.is_empty())?;
         let own = Span::new(fillings[at].span.start, first.last()?.end);
-        let beside = Filling::by(Rule::Beside, other, Span::new(second.first()?.start, fillings[at].span.end));
-        fillings[at] = Filling::by(Rule::Beside, fillings[at].slot, own);
+        let beside = Filling::by(FillingRule::Beside, other, Span::new(second.first()?.start, fillings[at].span.end));
+        fillings[at] = Filling::by(FillingRule::Beside, fillings[at].slot, own);
         Some(beside)
     }
 

@@ -25,7 +25,7 @@ pub struct Filling {
     /// Which of the anchors it is; `None` for free text.
     pub anchor: Option<usize>,
     /// The rule that filled the slot, if it was not the evidence.
-    pub rule: Option<Rule>,
+    pub rule: Option<FillingRule>,
     /// The probability that exactly this span fills the slot, 0 to 1. For a rule it is 1, or less if the rule leaves
     /// open which of several spans fills the slot; the slot model knows how often each rule is right.
     pub confidence: f32,
@@ -42,7 +42,7 @@ pub(crate) struct SpannedValue {
 /// A rule by which words fill a slot, beside their evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rule {
+pub enum FillingRule {
     /// The words are a whole answer.
     Answer,
     /// A preposition leads to them.
@@ -67,13 +67,17 @@ pub enum Rule {
 }
 
 impl Filling {
-    pub(crate) const fn by(rule: Rule, slot: SlotId, span: Span) -> Self {
+    pub(crate) const fn by(rule: FillingRule, slot: SlotId, span: Span) -> Self {
         Self { slot, span, anchor: None, rule: Some(rule), confidence: 1.0 }
     }
 
     /// True of what a recognizer found, of what a template has there, and of what its written form shows.
     pub(crate) const fn is_exact(&self) -> bool {
-        self.anchor.is_some() || matches!(self.rule, Some(Rule::Template | Rule::Beside | Rule::Quoted | Rule::Address))
+        self.anchor.is_some()
+            || matches!(
+                self.rule,
+                Some(FillingRule::Template | FillingRule::Beside | FillingRule::Quoted | FillingRule::Address)
+            )
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     ablation,
     decide::{
         candidates::quotations,
-        filling::{Filling, Rule},
+        filling::{Filling, FillingRule},
         situation::Situation,
         vocabulary::words_of,
     },
@@ -31,7 +31,7 @@ const ENDING: usize = 8;
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum WrittenForm {
     Glob,
     Mail,
     Channel,
@@ -51,9 +51,9 @@ enum Claim {
 }
 
 /// A value that is written in a form, and the forms that it may be, the likeliest first.
-struct Token {
+struct WrittenValue {
     span: Span,
-    forms: Vec<Form>,
+    forms: Vec<WrittenForm>,
 }
 
 /// Fills the slots that ask for values in these forms.
@@ -64,7 +64,7 @@ pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[Sl
         if fillings.iter().any(|one| one.anchor.is_some() && one.span.contains(token.span)) {
             continue;
         }
-        let free = |form: &Form| {
+        let free = |form: &WrittenForm| {
             let (claim, slots) = claimants(situation, function, *form)?;
             let of_form = tokens.iter().filter(|one| one.forms.contains(form)).count();
             let is_free = |id: &&SlotId| put.iter().all(|(slot, _)| slot != *id);
@@ -84,7 +84,7 @@ pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[Sl
 }
 
 /// The slots that ask for a value of the form, with the part that asks for it: only the slots with the best such part.
-fn claimants(situation: &Situation<'_>, function: &Function, form: Form) -> Option<(Claim, Vec<SlotId>)> {
+fn claimants(situation: &Situation<'_>, function: &Function, form: WrittenForm) -> Option<(Claim, Vec<SlotId>)> {
     let claims = function.slot_ids().filter_map(|id| Some((claim(situation, function, id, form)?, id)));
     let claims: Vec<(Claim, SlotId)> = claims.collect();
     let best = claims.iter().map(|(claim, _)| *claim).min()?;
@@ -92,7 +92,7 @@ fn claimants(situation: &Situation<'_>, function: &Function, form: Form) -> Opti
 }
 
 /// The part of the function that asks for this free-text slot to be filled with a value of the form.
-fn claim(situation: &Situation<'_>, function: &Function, id: SlotId, form: Form) -> Option<Claim> {
+fn claim(situation: &Situation<'_>, function: &Function, id: SlotId, form: WrittenForm) -> Option<Claim> {
     let slot = function.slot(id);
     if !slot.takes_any_words() || slot.path.is_repeated() {
         return None;
@@ -107,11 +107,11 @@ fn claim(situation: &Situation<'_>, function: &Function, id: SlotId, form: Form)
         return Some(Claim::Name);
     }
     // "To" in a description may lead to anything.
-    if !matches!(form, Form::Mail | Form::Handle | Form::Id) && says(&slot.description) {
+    if !matches!(form, WrittenForm::Mail | WrittenForm::Handle | WrittenForm::Id) && says(&slot.description) {
         return Some(Claim::Description);
     }
     let is_about = || says(&in_words(&function.name)) || says(&function.description);
-    (form == Form::Path && is_end(languages, slot.label()) && is_about()).then_some(Claim::Function)
+    (form == WrittenForm::Path && is_end(languages, slot.label()) && is_about()).then_some(Claim::Function)
 }
 
 /// True of a slot for the start or the end of something that goes from here to there.
@@ -142,7 +142,7 @@ fn fill(situation: &Situation<'_>, slot: SlotId, span: Span, fillings: &mut Vec<
         one.span = without(situation, one.span, span);
     }
     fillings.retain(|one| !one.span.is_empty() && !one.span.overlaps(span));
-    fillings.push(Filling::by(Rule::Quoted, slot, span));
+    fillings.push(Filling::by(FillingRule::Quoted, slot, span));
 }
 
 /// What is left of a text without the value at one end of it, and without the words that lead to that value.
@@ -167,13 +167,13 @@ fn without(situation: &Situation<'_>, text: Span, value: Span) -> Span {
 }
 
 /// Everything that is written in one of the forms, in order. Within a longer quotation it is a part of the quotation.
-fn tokens(utterance: &Utterance) -> Vec<Token> {
+fn tokens(utterance: &Utterance) -> Vec<WrittenValue> {
     let quoted = quotations(utterance.text());
     let is_quoted = |span: Span| quoted.iter().any(|one| one.contains(span) && *one != span);
     let all = chunks(utterance).into_iter().filter(|span| !is_quoted(*span));
     let token = |span: Span| {
         let forms = forms_of(utterance, span);
-        (!forms.is_empty()).then_some(Token { span, forms })
+        (!forms.is_empty()).then_some(WrittenValue { span, forms })
     };
     all.filter_map(token).collect()
 }
@@ -202,7 +202,7 @@ fn chunks(utterance: &Utterance) -> Vec<Span> {
 }
 
 /// The forms in which these characters are written.
-fn forms_of(utterance: &Utterance, span: Span) -> Vec<Form> {
+fn forms_of(utterance: &Utterance, span: Span) -> Vec<WrittenForm> {
     let text = utterance.slice(span);
     let has_letter = text.contains(char::is_alphabetic);
     let marked = |mark: char| text.strip_prefix(mark).filter(|rest| is_word(rest));
@@ -218,14 +218,14 @@ fn forms_of(utterance: &Utterance, span: Span) -> Vec<Form> {
     let is_repository = matches!(parts[..], [owner, name] if is_word(owner) && is_word(name) && has_letter)
         && parts.iter().all(|part| part.contains(char::is_alphabetic));
     [
-        (Form::Glob, is_glob),
-        (Form::Mail, is_mail),
-        (Form::Channel, is_channel),
-        (Form::Handle, marked('@').is_some_and(|rest| rest.contains(char::is_alphabetic))),
-        (Form::Repository, is_repository),
-        (Form::Path, !is_glob && !is_mail && is_path(text)),
-        (Form::Hash, is_hash(text)),
-        (Form::Id, is_rank || is_id(text)),
+        (WrittenForm::Glob, is_glob),
+        (WrittenForm::Mail, is_mail),
+        (WrittenForm::Channel, is_channel),
+        (WrittenForm::Handle, marked('@').is_some_and(|rest| rest.contains(char::is_alphabetic))),
+        (WrittenForm::Repository, is_repository),
+        (WrittenForm::Path, !is_glob && !is_mail && is_path(text)),
+        (WrittenForm::Hash, is_hash(text)),
+        (WrittenForm::Id, is_rank || is_id(text)),
     ]
     .into_iter()
     .filter_map(|(form, is_form)| is_form.then_some(form))
@@ -270,7 +270,7 @@ fn is_id(text: &str) -> bool {
     text.len() >= ID && is_plain && has_both && !has_unit
 }
 
-impl Form {
+impl WrittenForm {
     /// Words in names and descriptions of slots that take this form.
     fn words(self, written: &'static WrittenFormWords) -> Box<dyn Iterator<Item = &'static String>> {
         match self {
@@ -290,25 +290,25 @@ impl Form {
 mod tests {
     use super::*;
 
-    fn forms(text: &str) -> Vec<(String, Form)> {
+    fn forms(text: &str) -> Vec<(String, WrittenForm)> {
         let utterance = Utterance::new(text);
-        let first = |token: &Token| (utterance.slice(token.span).to_owned(), token.forms[0]);
+        let first = |token: &WrittenValue| (utterance.slice(token.span).to_owned(), token.forms[0]);
         tokens(&utterance).iter().map(first).collect()
     }
 
-    fn first(text: &str) -> Vec<Form> {
+    fn first(text: &str) -> Vec<WrittenForm> {
         forms(text).into_iter().map(|(_, form)| form).collect()
     }
 
     #[test]
     fn what_is_written_in_a_form_is_found_without_what_stands_around_it() {
         let found = forms("move ./out/report.pdf to \"~/archive\", (see #ops) and ask @ann.");
-        let found: Vec<(&str, Form)> = found.iter().map(|(text, form)| (text.as_str(), *form)).collect();
+        let found: Vec<(&str, WrittenForm)> = found.iter().map(|(text, form)| (text.as_str(), *form)).collect();
         let wanted = [
-            ("./out/report.pdf", Form::Path),
-            ("~/archive", Form::Path),
-            ("#ops", Form::Channel),
-            ("@ann", Form::Handle),
+            ("./out/report.pdf", WrittenForm::Path),
+            ("~/archive", WrittenForm::Path),
+            ("#ops", WrittenForm::Channel),
+            ("@ann", WrittenForm::Handle),
         ];
         assert_eq!(found, wanted);
     }
@@ -316,20 +316,20 @@ mod tests {
     #[test]
     fn each_form_has_its_marks() {
         for (text, form) in [
-            ("*.rs", Form::Glob),
-            ("**/*_test.go", Form::Glob),
-            ("lea@example.org", Form::Mail),
-            ("#general", Form::Channel),
-            ("@maria", Form::Handle),
-            ("rust-lang/cargo", Form::Repository),
-            ("/etc/hosts", Form::Path),
-            ("C:\\temp\\a.txt", Form::Path),
-            ("src/lib/parser.rs", Form::Path),
-            ("draft.md", Form::Path),
-            ("9f3c2ab", Form::Hash),
-            ("PROJ-123", Form::Id),
-            ("a81f-22", Form::Id),
-            ("#12", Form::Id),
+            ("*.rs", WrittenForm::Glob),
+            ("**/*_test.go", WrittenForm::Glob),
+            ("lea@example.org", WrittenForm::Mail),
+            ("#general", WrittenForm::Channel),
+            ("@maria", WrittenForm::Handle),
+            ("rust-lang/cargo", WrittenForm::Repository),
+            ("/etc/hosts", WrittenForm::Path),
+            ("C:\\temp\\a.txt", WrittenForm::Path),
+            ("src/lib/parser.rs", WrittenForm::Path),
+            ("draft.md", WrittenForm::Path),
+            ("9f3c2ab", WrittenForm::Hash),
+            ("PROJ-123", WrittenForm::Id),
+            ("a81f-22", WrittenForm::Id),
+            ("#12", WrittenForm::Id),
         ] {
             assert_eq!(first(text).first(), Some(&form), "{text}");
         }
@@ -346,6 +346,6 @@ mod tests {
 
     #[test]
     fn what_a_quotation_has_in_it_is_its_own() {
-        assert_eq!(first("say \"see /etc/hosts\" in #ops"), [Form::Channel]);
+        assert_eq!(first("say \"see /etc/hosts\" in #ops"), [WrittenForm::Channel]);
     }
 }

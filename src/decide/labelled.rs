@@ -3,7 +3,7 @@
 use crate::{
     ablation,
     decide::{
-        filling::{self, Filling, Rule},
+        filling::{self, Filling, FillingRule},
         situation::Situation,
         written,
     },
@@ -14,7 +14,7 @@ use crate::{
 
 /// A slot's name with a colon behind it, as word indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Label {
+struct SlotHeading {
     from: usize,
     to: usize,
     slot: SlotId,
@@ -38,13 +38,13 @@ pub(super) fn settle(situation: &Situation<'_>, function: &Function, fillings: &
         let is_named = labels.iter().any(|other| other.slot == label.slot && other != label);
         if !is_named && ablation::holds("labelled.settle", true) {
             fillings.retain(|one| one.slot != label.slot && !one.span.overlaps(span));
-            fillings.push(Filling::by(Rule::Quoted, label.slot, span));
+            fillings.push(Filling::by(FillingRule::Quoted, label.slot, span));
         }
     }
     // A text must not reach over the name of another slot.
     fillings.retain(|one| {
-        let reaches = |label: &Label| one.anchor.is_none() && one.span.overlaps(words[label.from]);
-        one.rule == Some(Rule::Quoted) || !labels.iter().any(reaches)
+        let reaches = |label: &SlotHeading| one.anchor.is_none() && one.span.overlaps(words[label.from]);
+        one.rule == Some(FillingRule::Quoted) || !labels.iter().any(reaches)
     });
     fillings.sort_by_key(|one| one.span);
 }
@@ -60,7 +60,7 @@ fn value(situation: &Situation<'_>, from: usize, to: usize, is_followed: bool) -
 }
 
 /// Where names of slots stand with a colon behind them, in order.
-fn labels(utterance: &Utterance, function: &Function) -> Vec<Label> {
+fn labels(utterance: &Utterance, function: &Function) -> Vec<SlotHeading> {
     let words = utterance.words();
     let said: Vec<&str> = utterance.folded_words().collect();
     let has_colon = |to: usize| {
@@ -72,9 +72,10 @@ fn labels(utterance: &Utterance, function: &Function) -> Vec<Label> {
     };
     let of_slot = |slot: SlotId| {
         let found = written::places(function, slot, &said);
-        found.into_iter().map(move |(from, to)| Label { from, to, slot })
+        found.into_iter().map(move |(from, to)| SlotHeading { from, to, slot })
     };
-    let mut labels: Vec<Label> = function.slot_ids().flat_map(of_slot).filter(|label| has_colon(label.to)).collect();
+    let mut labels: Vec<SlotHeading> =
+        function.slot_ids().flat_map(of_slot).filter(|label| has_colon(label.to)).collect();
     // The longest name counts: "last name" wins over "name".
     labels.sort_unstable();
     labels.dedup_by_key(|label| label.to);

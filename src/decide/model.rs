@@ -24,7 +24,7 @@ pub struct DecisionModel {
     learned: Judge,
     described: Judge,
     beside: FormEffects<Logistic>,
-    pub thresholds: Thresholds,
+    pub thresholds: FittedThresholds,
 }
 
 /// A value for each thing that an utterance may do while a form is open.
@@ -43,7 +43,7 @@ pub struct FormEffects<T> {
 
 /// Probabilities from which on something is done, chosen on modules that the weights were not fitted on.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-pub struct Thresholds {
+pub struct FittedThresholds {
     /// From here on, a call is made without a question.
     pub sure: f32,
     /// The same for functions that are only described: too little is known about them to demand as much.
@@ -77,7 +77,7 @@ struct Term {
 /// The shape of the file: weights by name, with the standardization already folded in.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenModel {
     #[expect(dead_code, reason = "for who reads the file")]
     command: String,
     ranking: BTreeMap<String, f32>,
@@ -86,7 +86,7 @@ struct Written {
     learned: WrittenJudge,
     described: WrittenJudge,
     beside: FormEffects<WrittenLogistic>,
-    thresholds: Thresholds,
+    thresholds: FittedThresholds,
 }
 
 #[derive(Deserialize)]
@@ -127,7 +127,7 @@ impl DecisionModel {
     /// # Errors
     /// If the text does not have this shape, or names a feature that does not exist.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let written: Written = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let written: WrittenModel = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let regression = |written: WrittenLogistic| Logistic::read(&Features::NAMES, &written);
         let judge = |written: WrittenJudge| {
             let [anything, function, whole] = [written.anything, written.function, written.whole].map(regression);

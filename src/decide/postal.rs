@@ -13,8 +13,8 @@ use regex::Regex;
 use crate::{
     decide::{
         bars::bars,
-        candidates::{Found, Weighing},
-        filling::{Filling, Rule},
+        candidates::{FoundSpan, Weighing},
+        filling::{Filling, FillingRule},
         situation::Situation,
     },
     language::{Language, slots::OfSlots},
@@ -54,7 +54,7 @@ struct Slots {
 
 /// One address as it is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Line {
+struct AddressSpans {
     street: Option<Span>,
     town: Option<Span>,
     code: Span,
@@ -65,13 +65,13 @@ impl Slots {
         [self.street, self.town, self.code].into_iter().flatten()
     }
 
-    fn parts(&self, line: Line) -> impl Iterator<Item = (SlotId, Span)> {
+    fn parts(&self, line: AddressSpans) -> impl Iterator<Item = (SlotId, Span)> {
         let parts = [(self.street, line.street), (self.town, line.town), (self.code, Some(line.code))];
         parts.into_iter().filter_map(|(slot, span)| Some((slot?, span?)))
     }
 }
 
-impl Line {
+impl AddressSpans {
     fn span(self) -> Span {
         let spans = || [self.street, self.town, Some(self.code)].into_iter().flatten();
         let start = spans().map(|span| span.start).min().unwrap_or(self.code.start);
@@ -84,7 +84,7 @@ impl Line {
 pub(super) fn settle(
     situation: &Situation<'_>,
     weighing: &Weighing<'_>,
-    found: &[Found<'_>],
+    found: &[FoundSpan<'_>],
     is_settled: bool,
     fillings: &mut Vec<Filling>,
 ) {
@@ -111,7 +111,7 @@ pub(super) fn settle(
         fillings.retain(|one| !one.span.overlaps(whole) && !is_filled(one.slot));
         fillings.extend(parts.into_iter().map(|(slot, span)| Filling {
             anchor: found.iter().position(|(anchor, _)| anchor.slot == slot && anchor.span == span),
-            ..Filling::by(Rule::Address, slot, span)
+            ..Filling::by(FillingRule::Address, slot, span)
         }));
     }
     fillings.sort_by_key(|filling| filling.span);
@@ -132,8 +132,8 @@ fn slots_of(situation: &Situation<'_>, function: &Function) -> Vec<Slots> {
             continue;
         }
         let words: Vec<String> = name_words(name).iter().map(|word| fold(word)).collect();
-        type Named = (fn(&OfSlots) -> &Vec<String>, fn(&mut Slots) -> &mut Option<SlotId>);
-        let parts: [Named; 3] = [
+        type AddressPart = (fn(&OfSlots) -> &Vec<String>, fn(&mut Slots) -> &mut Option<SlotId>);
+        let parts: [AddressPart; 3] = [
             (|names| &names.streets, |slots| &mut slots.street),
             (|names| &names.towns, |slots| &mut slots.town),
             (|names| &names.postal_codes, |slots| &mut slots.code),
@@ -155,14 +155,14 @@ fn slots_of(situation: &Situation<'_>, function: &Function) -> Vec<Slots> {
 struct Postal<'a> {
     situation: &'a Situation<'a>,
     weighing: &'a Weighing<'a>,
-    found: &'a [Found<'a>],
+    found: &'a [FoundSpan<'a>],
     groups: &'a [Slots],
 }
 
 impl Postal<'_> {
     /// The addresses that are written with a code, in the order of the utterance.
-    fn lines(&self, fillings: &[Filling]) -> Vec<Line> {
-        let mut lines: Vec<Line> = Vec::new();
+    fn lines(&self, fillings: &[Filling]) -> Vec<AddressSpans> {
+        let mut lines: Vec<AddressSpans> = Vec::new();
         for code in self.codes().into_iter().take(ADDRESSES) {
             let from = lines.last().map_or(0, |line| line.span().end);
             lines.extend(self.line(code, from, fillings));
@@ -190,7 +190,7 @@ impl Postal<'_> {
     }
 
     /// The address with this code: "ZIP town" behind the street if a town follows the code, else "town ZIP".
-    fn line(&self, code: Span, from: usize, fillings: &[Filling]) -> Option<Line> {
+    fn line(&self, code: Span, from: usize, fillings: &[Filling]) -> Option<AddressSpans> {
         let words = self.situation.utterance().words();
         let before = words.partition_point(|word| word.end <= code.start);
         let first = words.partition_point(|word| word.end <= from);
@@ -199,7 +199,7 @@ impl Postal<'_> {
         let town = self.town_behind(code, behind, &is_free);
         if town.is_some() || self.groups.iter().all(|group| group.town.is_none()) {
             let street = self.best_street(first..before, &is_free);
-            return self.is_address(street, code).then_some(Line { street, town, code });
+            return self.is_address(street, code).then_some(AddressSpans { street, town, code });
         }
         // "8b Quay Street Bristol BS1 4DJ": the town begins where the street ends.
         let least = before.saturating_sub(TOWN).max(first);
@@ -209,7 +209,7 @@ impl Postal<'_> {
             let street = self.best_street(first..at, &is_free);
             let weight = self.best(|group| group.town, town)
                 + street.map_or(bars().part_of_address, |street| self.weight_of_street(street));
-            (weight, Line { street, town: Some(town), code })
+            (weight, AddressSpans { street, town: Some(town), code })
         });
         let best = towns.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, line)| line);
         best.filter(|line| self.is_address(line.street, code))
@@ -376,8 +376,8 @@ impl Postal<'_> {
     }
 
     /// Which line fills which group of slots: each at most once, so that the whole is as likely as possible.
-    fn assigned(&self, lines: &[Line]) -> Vec<(Line, usize)> {
-        let weight = |line: Line, group: &Slots| -> f32 {
+    fn assigned(&self, lines: &[AddressSpans]) -> Vec<(AddressSpans, usize)> {
+        let weight = |line: AddressSpans, group: &Slots| -> f32 {
             group.parts(line).map(|(slot, span)| self.weighing.log_odds(slot, span)).sum()
         };
         let groups = &self.groups[..self.groups.len().min(ADDRESSES)];

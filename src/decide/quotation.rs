@@ -5,7 +5,7 @@ use crate::{
     decide::{
         bars::bars,
         candidates::Weighing,
-        filling::{Filling, Rule},
+        filling::{Filling, FillingRule},
         situation::Situation,
         vocabulary::words_of,
     },
@@ -40,7 +40,7 @@ pub(super) fn settle(
                 fillings[at].span = quotation;
                 // The slot's name before it is surer than a reader that doubts.
                 if fillings[at].confidence < EVEN && is_named(situation, weighing.definition(), slot, quotation) {
-                    fillings[at] = Filling::by(Rule::Quoted, slot, quotation);
+                    fillings[at] = Filling::by(FillingRule::Quoted, slot, quotation);
                 }
             }
             [] if !is_settled => {
@@ -75,7 +75,7 @@ fn unclaimed(
     let free = empty.iter().filter(|slot| !of_others.contains(slot));
     let slots = free.map(|slot| (weighing.log_odds(*slot, quotation), *slot));
     let (odds, slot) = slots.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (function.slot(slot).required || odds > bars().proposed).then(|| Filling::by(Rule::Quoted, slot, quotation))
+    (function.slot(slot).required || odds > bars().proposed).then(|| Filling::by(FillingRule::Quoted, slot, quotation))
 }
 
 /// True if the word right before the quotation is the slot's name, or is derived from it: "titled" for a slot `title`.

@@ -34,7 +34,7 @@ const JOINED: usize = 5;
 
 /// The value that replaces the one that was found for an end of a range by itself.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Moved {
+pub(super) struct MovedEnd {
     /// Its index among what was found.
     pub at: usize,
     pub value: Value,
@@ -47,7 +47,7 @@ pub(super) fn in_order(
     situation: &Situation<'_>,
     function: &Function,
     found: &[(SlotId, Option<&Mention>)],
-) -> Vec<Moved> {
+) -> Vec<MovedEnd> {
     let days: Vec<(usize, SlotId, &Mention, Date)> = found
         .iter()
         .enumerate()
@@ -78,11 +78,11 @@ pub(super) fn in_order(
             let is_ahead = later.as_ref().is_some_and(|(day, _)| looks_back && *day > today);
             let sooner = if is_ahead || later.is_none() { earlier() } else { None };
             if let Some(value) = sooner {
-                moved.push(Moved { at: *first_at, value, far_from: None });
+                moved.push(MovedEnd { at: *first_at, value, far_from: None });
             } else if let Some((day, value)) = later {
                 let is_far = begins.checked_add(FAR.days()).is_ok_and(|far| day >= far);
                 let far_from = ablation::found("ranges.far", is_far.then_some(*first_at));
-                moved.push(Moved { at: *last_at, value, far_from });
+                moved.push(MovedEnd { at: *last_at, value, far_from });
             }
         }
     }
@@ -115,8 +115,8 @@ pub(crate) fn is_range(module: &Module, function: &Function, (first, last): (Slo
         return true;
     }
     first.index() < last.index()
-        && Edge::Begin.is_named(module, function, first)
-        && Edge::End.is_named(module, function, last)
+        && RangeEdge::Begin.is_named(module, function, first)
+        && RangeEdge::End.is_named(module, function, last)
 }
 
 /// True of a day or a time that is said as one edge of a range, where the slot is the other: "until 22 May" is no
@@ -130,18 +130,18 @@ pub(crate) fn is_of_other_edge(
     let module = &situation.knowledge.module;
     let kind = &module.recognizer(mention.recognizer).kind;
     matches!(kind, RecognizerKind::Builtin(Builtin::Date | Builtin::DateTime | Builtin::Time))
-        && Edge::said(situation.said(), mention.span)
-            .is_some_and(|said| Edge::of_slot(module, function, slot) == Some(said.other()))
+        && RangeEdge::said(situation.said(), mention.span)
+            .is_some_and(|said| RangeEdge::of_slot(module, function, slot) == Some(said.other()))
 }
 
 /// One of the two edges of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Edge {
+enum RangeEdge {
     Begin,
     End,
 }
 
-impl Edge {
+impl RangeEdge {
     const BOTH: [Self; 2] = [Self::Begin, Self::End];
 
     /// The edge that the words beside a moment make it. The longer phrase counts: "not until" contains "until".

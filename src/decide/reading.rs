@@ -11,9 +11,9 @@ use crate::{
         arguments, asked,
         bars::bars,
         borders,
-        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, SlotProposal, Weighing},
+        candidates::{self, AnswerCandidate, Candidate, FoundSpan, FreeAnswer, SlotProposal, Weighing},
         courtesy, described, extent,
-        filling::{self, Anchor, Filling, Rule},
+        filling::{self, Anchor, Filling, FillingRule},
         forms, labelled, limits,
         outcome::{self, Frame},
         postal, quotation, ranges, remark, repair,
@@ -62,7 +62,7 @@ struct Filled<'a> {
     value: Value,
     /// `None` for free text.
     mention: Option<&'a Mention>,
-    rule: Option<Rule>,
+    rule: Option<FillingRule>,
     /// The evidence of free text in a template that matches word for word.
     evidence: Option<candidates::Evidence>,
     confidence: f32,
@@ -128,7 +128,7 @@ impl<'a> Reading<'a> {
             });
         }
         let is_own = |cue: &str| vocabulary::says(&situation.knowledge.module, cue);
-        for free in fillings.iter_mut().filter(|one| one.anchor.is_none() && one.rule != Some(Rule::Quoted)) {
+        for free in fillings.iter_mut().filter(|one| one.anchor.is_none() && one.rule != Some(FillingRule::Quoted)) {
             free.span = repair::last_word(situation.utterance(), &situation.analysis.acts, &is_own, free.span);
         }
         let free_answer = free_answer(situation, function, &expected, &fillings);
@@ -140,7 +140,7 @@ impl<'a> Reading<'a> {
         {
             fillings.retain(|one| one.slot != asked.slot && !one.span.overlaps(span));
             let span = repair::last_word(situation.utterance(), &situation.analysis.acts, &is_own, span);
-            fillings.push(Filling { confidence, ..Filling::by(Rule::Chosen, asked.slot, span) });
+            fillings.push(Filling { confidence, ..Filling::by(FillingRule::Chosen, asked.slot, span) });
             fillings.sort_by_key(|one| one.span);
         }
         fillings.retain(|one| {
@@ -163,7 +163,7 @@ impl<'a> Reading<'a> {
             };
             is_taught
                 || filling.anchor.is_some()
-                || filling.rule == Some(Rule::Quoted)
+                || filling.rule == Some(FillingRule::Quoted)
                 || is_of_template(filling)
                 || remarked == Some(*filling)
                 || weighing.is_shown(filling.slot, filling.span)
@@ -412,7 +412,7 @@ fn replace(fillings: &mut Vec<Filling>, by: Vec<Filling>) {
     fillings.extend(by);
 }
 
-fn anchors_of(found: &[Found<'_>]) -> Vec<Anchor> {
+fn anchors_of(found: &[FoundSpan<'_>]) -> Vec<Anchor> {
     found.iter().map(|(anchor, _)| *anchor).collect()
 }
 
@@ -427,7 +427,7 @@ fn free_answer(
     let &[slot] = asked else { return None };
     let own = situation.knowledge.module.function(function).slot(slot);
     let filled = fillings.iter().find(|one| one.slot == slot);
-    let is_told = |one: &Filling| one.is_exact() || matches!(one.rule, Some(Rule::Led | Rule::Named));
+    let is_told = |one: &Filling| one.is_exact() || matches!(one.rule, Some(FillingRule::Led | FillingRule::Named));
     // If one answer has two texts, rules know best where one ends: "from 12 Abbey Road, London to 3 Mill Lane, Bath".
     let is_shared = filled.is_some() && fillings.iter().any(|one| one.slot != slot && one.anchor.is_none());
     if filled.is_some_and(is_told)
@@ -491,9 +491,9 @@ pub(crate) fn by_rules(
 
 /// Every mention that could fill a slot of the function. If two recognizers of a slot found the same span, the slot's
 /// preferred recognizer counts.
-fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId]) -> Vec<Found<'a>> {
+fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId]) -> Vec<FoundSpan<'a>> {
     let module = &situation.knowledge.module;
-    let mut anchors: Vec<Found<'a>> = Vec::new();
+    let mut anchors: Vec<FoundSpan<'a>> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
             let in_list = function.slot(id).path.is_repeated();
@@ -532,7 +532,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
     let told = awaited.iter().filter_map(|id| Some((*id, asked::told_apart(situation, function, *id)?)));
     let told =
         told.filter(|(id, told)| !anchors.iter().any(|(one, _)| one.slot == *id || one.span.overlaps(told.span)));
-    let told: Vec<Found<'a>> = told
+    let told: Vec<FoundSpan<'a>> = told
         .map(|(slot, mention)| (Anchor { slot, span: mention.span, score: mention.score }, Some(mention)))
         .collect();
     anchors.extend(told);
@@ -550,7 +550,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
         })
     };
     // Nor is the hour behind "at" a number, if the function takes a time.
-    let is_hour = |found: &Found<'a>| {
+    let is_hour = |found: &FoundSpan<'a>| {
         found.1.is_some_and(|mention| builtin(module, mention) == Some(Builtin::Time) && mention.score >= HOUR.score())
     };
     let hours: Vec<Span> = anchors.iter().filter(|one| is_hour(one)).map(|(anchor, _)| anchor.span).collect();
@@ -608,13 +608,13 @@ fn is_of_others(situation: &Situation<'_>, function: &Function, bare: &Mention) 
 }
 
 /// An exact entry of one slot's list is not a misspelt entry of another list: "basil" is not "basic".
-fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
-    let listed = |found: &Found<'_>| {
+fn drop_misspelt(module: &Module, anchors: &mut Vec<FoundSpan<'_>>) {
+    let listed = |found: &FoundSpan<'_>| {
         let is_list =
             |mention: &&Mention| matches!(module.recognizer(mention.recognizer).kind, RecognizerKind::List(_));
         found.1.filter(is_list).map(|mention| mention.score)
     };
-    let is_exact = |found: &Found<'_>| listed(found).is_some_and(|score| score >= EXACT.score());
+    let is_exact = |found: &FoundSpan<'_>| listed(found).is_some_and(|score| score >= EXACT.score());
     let exact: Vec<Span> = anchors.iter().filter(|one| is_exact(one)).map(|(anchor, _)| anchor.span).collect();
     anchors.retain(|one| {
         let is_misspelt = listed(one).is_some() && !is_exact(one) && exact.contains(&one.0.span);
@@ -623,7 +623,7 @@ fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
 }
 
 /// "Until 22 May" fills no slot for the first day of a range, even if that was asked for.
-fn drop_other_edges(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
+fn drop_other_edges(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<FoundSpan<'_>>) {
     anchors.retain(|(anchor, mention)| {
         let is_other =
             mention.is_some_and(|mention| ranges::is_of_other_edge(situation, function, anchor.slot, mention));
@@ -632,7 +632,7 @@ fn drop_other_edges(situation: &Situation<'_>, function: &Function, anchors: &mu
 }
 
 /// A number that is out of bounds for one slot fills another slot that may hold it: 250000 is not a count of bedrooms.
-fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
+fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<FoundSpan<'_>>) {
     let is_within = |slot: SlotId, mention: &Mention| {
         let (schema, value) = (&function.slot(slot).schema, mention.value.as_f64());
         let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
@@ -653,7 +653,7 @@ fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
 
 /// If the words beside a number tell which of the slots that it may fill is meant, it fills no other slot: "45 cm
 /// wide". The same holds for the word right behind a number: "6 children".
-fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
+fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<FoundSpan<'_>>) {
     let module = &situation.knowledge.module;
     let is_count = |mention: Option<&Mention>| mention.is_some_and(|mention| is_number(module, mention));
     let found: Vec<(Span, bool)> = anchors.iter().map(|(anchor, mention)| (anchor.span, is_count(*mention))).collect();
@@ -686,7 +686,7 @@ impl<'a> Filled<'a> {
     fn new(
         situation: &Situation<'a>,
         filling: &Filling,
-        found: &[Found<'a>],
+        found: &[FoundSpan<'a>],
         evidence: Option<candidates::Evidence>,
     ) -> Self {
         let mention = filling.anchor.and_then(|index| found[index].1);
@@ -705,7 +705,7 @@ impl<'a> Filled<'a> {
                 * match (&evidence, filling.rule) {
                     (Some(evidence), _) => candidates::probability_as_said(evidence),
                     // A chosen answer has its own probability.
-                    (None, None | Some(Rule::Chosen)) => 1.0,
+                    (None, None | Some(FillingRule::Chosen)) => 1.0,
                     (None, Some(rule)) => candidates::share_right(rule),
                 },
         }
@@ -737,7 +737,7 @@ fn add_flags<'a>(situation: &Situation<'a>, function: &Function, ruled_out: &[Ru
         let denied = if negated.is_empty() { None } else { flag_within(utterance, label, &negated, languages) };
         let (span, value, rule) = if let Some(span) = ablation::found("reading.denied_flag", denied) {
             values.retain(|filled| filled.slot != id);
-            (span, false, Rule::Denied)
+            (span, false, FillingRule::Denied)
         } else if values.iter().any(|filled| filled.slot == id) {
             continue;
         } else {
@@ -745,7 +745,7 @@ fn add_flags<'a>(situation: &Situation<'a>, function: &Function, ruled_out: &[Ru
             let taken: Vec<Span> = filled.chain(situation.negations().iter().map(|one| one.scope)).collect();
             let said = flag_said(utterance, (label, &function.name), &taken, languages);
             let Some(span) = ablation::found("reading.said_flag", said) else { continue };
-            (span, true, Rule::Named)
+            (span, true, FillingRule::Named)
         };
         values.push(Filled {
             slot: id,

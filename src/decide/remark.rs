@@ -7,7 +7,7 @@ use crate::{
     decide::{
         bars::bars,
         carrier,
-        filling::{Filling, Rule},
+        filling::{Filling, FillingRule},
         situation::Situation,
     },
     language::{Language, facts::is_unspaced_language},
@@ -36,7 +36,7 @@ pub(super) fn within(situation: &Situation<'_>, id: FunctionId, fillings: &mut V
     if guessed.iter().any(|one| !span.contains(one.span)) || !ablation::holds("remark.within", true) {
         return None;
     }
-    let remark = Filling::by(Rule::Beside, slot, span);
+    let remark = Filling::by(FillingRule::Beside, slot, span);
     others.push(remark);
     others.sort_by_key(|one| one.span);
     *fillings = others;

@@ -4,7 +4,7 @@ use crate::{
     ablation,
     call::SlotValue,
     decide::{
-        analysis::Part,
+        analysis::UtterancePart,
         bars::bars,
         clauses::Strength,
         local,
@@ -60,8 +60,8 @@ fn lead(found: &[Candidate], other: FunctionId) -> f32 {
 /// score or its values. It may also ask for the same function, if each part is a whole call by itself and they differ
 /// in a value that a call has only once. All other parts belong to the request before them, or to the first one. If
 /// only the functions differ, the requests must also be better evidence than the whole.
-fn several(whole: &Situation<'_>) -> Vec<Part> {
-    let mut requests: Vec<Part> = Vec::new();
+fn several(whole: &Situation<'_>) -> Vec<UtterancePart> {
+    let mut requests: Vec<UtterancePart> = Vec::new();
     let mut start = None;
     // Whether two neighbours differ only in their functions, and not in their values.
     let mut by_function = false;
@@ -74,7 +74,7 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
             }
             continue;
         }
-        let part = Part { span: Span::new(start.take().unwrap_or(span.start), span.end), ..clause.clone() };
+        let part = UtterancePart { span: Span::new(start.take().unwrap_or(span.start), span.end), ..clause.clone() };
         match requests.last_mut() {
             Some(before) if ablation::holds("segments.other_values", take_other_values(whole, before, &part)) => {}
             Some(before) if ablation::holds("segments.apart", are_apart(&before.candidates, &part.candidates)) => {
@@ -99,11 +99,11 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
 }
 
 /// A part is in scope by itself, judged by its best score only: the model was fitted on whole utterances.
-fn means_something(whole: &Situation<'_>, part: &Part) -> bool {
+fn means_something(whole: &Situation<'_>, part: &UtterancePart) -> bool {
     is_meant_by_score(whole.knowledge, best(part))
 }
 
-fn best(part: &Part) -> f32 {
+fn best(part: &UtterancePart) -> f32 {
     part.candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max)
 }
 
@@ -116,7 +116,7 @@ fn are_apart(one: &[Candidate], other: &[Candidate]) -> bool {
 
 /// Each part means another function, and has a value that no slot of the other's function takes: "extend RC414 by a
 /// month and send me two rosins".
-fn take_other_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
+fn take_other_values(whole: &Situation<'_>, one: &UtterancePart, other: &UtterancePart) -> bool {
     let module = &whole.knowledge.module;
     let (Some(first), Some(second)) = (one.candidates.first(), other.candidates.first()) else { return false };
     // Numbers do not count: many a sentence contains one.
@@ -128,7 +128,7 @@ fn take_other_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
     let takes = |function: FunctionId, mention: &Mention| {
         module.function(function).slots.iter().any(|slot| slot.recognizers.contains(&mention.recognizer)) //
     };
-    let has_own = |part: &Part, own: FunctionId, others: FunctionId| {
+    let has_own = |part: &UtterancePart, own: FunctionId, others: FunctionId| {
         let found = || whole.mentions().iter().filter(tells).filter(|one| part.span.contains(one.span));
         let is_others = |mention: &Mention| {
             found().any(|one| one.span.overlaps(mention.span) && takes(others, one)) //
@@ -142,8 +142,8 @@ fn take_other_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
 
 /// Each part is a call by itself, of a function that needs a value, and they differ in a value that one call cannot
 /// have twice.
-fn differ_in_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
-    let read = |part: &Part| {
+fn differ_in_values(whole: &Situation<'_>, one: &UtterancePart, other: &UtterancePart) -> bool {
+    let read = |part: &UtterancePart| {
         let alone = whole.analysis.within(part);
         let decision = local::decide(&whole.within(&alone));
         let needs_values =
@@ -162,7 +162,7 @@ fn differ_in_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
 
 /// The requests together are better evidence than the utterance as one request.
 #[expect(clippy::cast_precision_loss, reason = "there are a few requests")]
-fn outweigh(whole: &Situation<'_>, requests: &[Part]) -> bool {
+fn outweigh(whole: &Situation<'_>, requests: &[UtterancePart]) -> bool {
     let mean = requests.iter().map(best).sum::<f32>() / requests.len() as f32;
     let best = best(&whole.analysis.whole);
     let in_sequence = requests[1..].iter().all(|request| request.joined == Some(Strength::Sequence));

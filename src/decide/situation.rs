@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use crate::{
     call::{Evidence, RuledOut},
     decide::{
-        analysis::{Analysis, Part},
+        analysis::{Analysis, UtterancePart},
         bars::bars,
         expected::{Expected, Hint},
         knowledge::Knowledge,
@@ -26,7 +26,7 @@ pub(crate) struct Situation<'a> {
     pub knowledge: &'a Knowledge,
     pub analysis: &'a Analysis,
     /// The parts that are separate requests, in order; never empty.
-    pub segments: &'a [Part],
+    pub segments: &'a [UtterancePart],
     /// The evidence was not enough for a split, but there may be more requests than `segments`.
     pub is_doubtful: bool,
     pub thresholds: Thresholds,
@@ -47,7 +47,7 @@ pub(crate) struct Situation<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Requests {
     /// The parts in order; a single part, the whole, unless there are several.
-    pub parts: Vec<Part>,
+    pub parts: Vec<UtterancePart>,
     /// There may be more requests than `parts`, but the evidence was not enough for a split.
     pub is_doubtful: bool,
 }
@@ -145,7 +145,7 @@ impl<'a> Situation<'a> {
     }
 
     /// The parts that may each be a request: the clauses, if there is doubt.
-    pub(crate) fn parts(&self) -> &'a [Part] {
+    pub(crate) fn parts(&self) -> &'a [UtterancePart] {
         if self.is_doubtful { &self.analysis.clauses } else { self.segments }
     }
 

@@ -47,14 +47,14 @@ const STOPS: &[char] = &['.', '!', '?', ':', '¿', '¡', '…', '"', '“', '„
 #[derive(Debug)]
 pub struct Spelling {
     language: Option<&'static OfLanguage>,
-    own: Words,
+    own: SpellingIndex,
     stems: FxHashSet<String>,
 }
 
 struct OfLanguage {
     analyzer: Analyzer,
     stems: FxHashSet<String>,
-    often: Words,
+    often: SpellingIndex,
 }
 
 impl std::fmt::Debug for OfLanguage {
@@ -65,10 +65,10 @@ impl std::fmt::Debug for OfLanguage {
 
 /// Words by their first letter and their length: the first letter of a misspelt word must be right.
 #[derive(Debug, Default)]
-struct Words(FxHashMap<(char, usize), FxHashMap<String, Word>>);
+struct SpellingIndex(FxHashMap<(char, usize), FxHashMap<String, SpelledWord>>);
 
 #[derive(Debug, Default)]
-struct Word {
+struct SpelledWord {
     written: String,
     /// It is written with a capital letter within a sentence.
     is_capital: bool,
@@ -90,7 +90,7 @@ struct Strange<'u> {
 
 impl Spelling {
     pub(crate) fn new(module: &Module) -> Self {
-        let (mut own, mut stems) = (Words::default(), FxHashSet::default());
+        let (mut own, mut stems) = (SpellingIndex::default(), FxHashSet::default());
         let language = Language::of(module.language()).and_then(OfLanguage::of);
         let Some(language) = language else { return Self { language, own, stems } };
         for text in module.functions.iter().flat_map(vocabulary::texts) {
@@ -178,8 +178,11 @@ impl OfLanguage {
 
     fn new(language: &Language) -> Self {
         let Common { often, seldom, of_pack } = &language.common;
-        let mut known =
-            Self { analyzer: Analyzer::new(language.code), stems: FxHashSet::default(), often: Words::default() };
+        let mut known = Self {
+            analyzer: Analyzer::new(language.code),
+            stems: FxHashSet::default(),
+            often: SpellingIndex::default(),
+        };
         known.stems = often.iter().chain(seldom).chain(of_pack).filter_map(|word| known.stem(word)).collect();
         often.iter().for_each(|word| known.often.add(word, word.starts_with(char::is_uppercase)));
         known
@@ -197,20 +200,22 @@ impl OfLanguage {
     }
 }
 
-impl Words {
+impl SpellingIndex {
     fn add(&mut self, word: &str, is_capital: bool) {
         let folded = fold(word);
         let Some(key) = key(&folded) else { return };
         let alike = self.0.entry(key).or_default();
         if alike.len() < MOST_ALIKE || alike.contains_key(&folded) {
-            let known = alike.entry(folded).or_insert_with(|| Word { written: word.to_lowercase(), ..Word::default() });
+            let known = alike
+                .entry(folded)
+                .or_insert_with(|| SpelledWord { written: word.to_lowercase(), ..SpelledWord::default() });
             known.count += 1;
             known.is_capital |= is_capital;
         }
     }
 
     /// The words within this many edits of the given one, with the number of edits.
-    fn near(&self, folded: &str, most: usize) -> impl Iterator<Item = (usize, &String, &Word)> {
+    fn near(&self, folded: &str, most: usize) -> impl Iterator<Item = (usize, &String, &SpelledWord)> {
         let length = folded.chars().count();
         let lengths = length.saturating_sub(most)..=length + most;
         let first = folded.chars().next();
@@ -220,7 +225,7 @@ impl Words {
     }
 }
 
-impl Word {
+impl SpelledWord {
     /// The word in the capitalization of the one that it replaces.
     fn as_in(&self, strange: &str) -> String {
         if !strange.contains(char::is_lowercase) {

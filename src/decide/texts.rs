@@ -2,14 +2,19 @@
 
 use crate::{
     ablation,
-    decide::{asked, candidates::Found, filling, limits, situation::Situation, vocabulary::words_of},
+    decide::{asked, candidates::FoundSpan, filling, limits, situation::Situation, vocabulary::words_of},
     module::{Builtin, Function, RecognizerKind, SlotId, SlotKind},
     recognize::{Mention, reply},
     text::Span,
 };
 
 /// Takes from other slots the numbers that belong to the text that was asked for.
-pub(super) fn keep_whole(situation: &Situation<'_>, function: &Function, asked: &[SlotId], found: &mut Vec<Found<'_>>) {
+pub(super) fn keep_whole(
+    situation: &Situation<'_>,
+    function: &Function,
+    asked: &[SlotId],
+    found: &mut Vec<FoundSpan<'_>>,
+) {
     let &[slot] = asked else { return };
     let own = function.slot(slot);
     if own.kind != SlotKind::String
@@ -19,7 +24,7 @@ pub(super) fn keep_whole(situation: &Situation<'_>, function: &Function, asked: 
     {
         return;
     }
-    let is_number = |(anchor, mention): &Found<'_>| {
+    let is_number = |(anchor, mention): &FoundSpan<'_>| {
         function.slot(anchor.slot).kind.is_number() && mention.is_some_and(|mention| is_plain(situation, mention))
     };
     let numbers: Vec<Span> = found.iter().filter(|one| is_number(one)).map(|(anchor, _)| anchor.span).collect();

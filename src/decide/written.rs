@@ -7,7 +7,7 @@ use crate::{
         bars::bars,
         candidates::Weighing,
         carrier,
-        filling::{Filling, Rule},
+        filling::{Filling, FillingRule},
         situation::Situation,
         templates::TemplateMatch,
         vocabulary::words_of,
@@ -194,7 +194,7 @@ pub(super) fn named(situation: &Situation<'_>, function: &Function, fillings: &[
             let value = || value_from(situation, first, fillings);
             let span = ablation::found("written.named_ahead", is_led.then(value).flatten());
             if let Some(span) = span.filter(|span| is_free(*span, &named)) {
-                named.push(Filling::by(Rule::Named, slot, span));
+                named.push(Filling::by(FillingRule::Named, slot, span));
                 break;
             }
         }

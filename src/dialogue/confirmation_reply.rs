@@ -12,7 +12,7 @@ use crate::{
     },
     dialogue::{
         form_reply::form_reply,
-        interpretation::{Dialogue, Interpretation, Task},
+        interpretation::{Dialogue, Interpretation, ServerQuestion},
         open_form::{ANSWERED, OpenForm},
         question::Voice,
         refusal::refused_for,
@@ -59,7 +59,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         && dialogue.asks_at(reply.confidence)
         && let Some(question) = last_question(dialogue.state)
     {
-        let task = Some(Task::Reply { question: question.to_owned() });
+        let task = Some(ServerQuestion::Reply { question: question.to_owned() });
         return Interpretation { task, ..Interpretation::default() };
     }
     let is_denied = reply.answer != YesNo::Affirmative && dialogue.situation.refusal(open.id).is_some();

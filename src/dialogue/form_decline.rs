@@ -5,7 +5,7 @@ use crate::{
     ablation,
     conversation::{Act, Expects},
     decide::situation::Situation,
-    dialogue::{open_form::OpenForm, slot_reference::Named},
+    dialogue::{open_form::OpenForm, slot_reference::SlotReference},
     module::SlotId,
     recognize::{
         acts::{ACTS, Move, MoveKind, Pick},
@@ -25,7 +25,8 @@ impl OpenForm<'_> {
     /// be done.
     pub(crate) fn done_without_value(&self, free: &Situation<'_>) -> Option<Act> {
         let named = |span: Span| {
-            let slot = Named { utterance: free.utterance(), mentions: free.mentions(), span }.slot(self.function)?;
+            let slot =
+                SlotReference { utterance: free.utterance(), mentions: free.mentions(), span }.slot(self.function)?;
             let path = &self.function.slot(slot).path;
             self.form.of_slot(path).next()
         };

@@ -9,7 +9,7 @@ use crate::{
     decide::{asked, situation::Situation},
     dialogue::{
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN},
-        slot_reference::Named,
+        slot_reference::SlotReference,
     },
     module::{Builtin, Function, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
     recognize::{
@@ -276,7 +276,7 @@ impl OpenForm<'_> {
 
     /// The slot that some words name, by its own name or by its value.
     pub(crate) fn place(&self, own: &Situation<'_>, span: Span) -> Option<SlotId> {
-        let named = Named { utterance: own.utterance(), mentions: own.mentions(), span };
+        let named = SlotReference { utterance: own.utterance(), mentions: own.mentions(), span };
         named.slot(self.function).or_else(|| {
             let pointer = named.values(self.form).into_iter().next()?;
             let path = SlotPath::of_pointer(&pointer);
@@ -285,7 +285,7 @@ impl OpenForm<'_> {
     }
 
     pub(crate) fn removed(&self, own: &Situation<'_>, what: Span) -> Vec<Removal> {
-        let named = Named { utterance: own.utterance(), mentions: own.mentions(), span: what };
+        let named = SlotReference { utterance: own.utterance(), mentions: own.mentions(), span: what };
         let nth = self.acts().find_map(|one| match one.kind {
             MoveKind::Pick(Pick::Nth(nth)) if what.contains(one.cue) => Some(nth),
             _ => None,

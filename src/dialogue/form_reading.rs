@@ -8,7 +8,7 @@ use crate::{
     call::{SlotValue, Source},
     conversation::{Act, FormUpdate, InvalidValue, UpdateMode, merge::CERTAIN},
     decide::{
-        analysis::Part,
+        analysis::UtterancePart,
         answered, asked,
         expected::Expected,
         outcome::{Decision, Frame, Outcome},
@@ -19,7 +19,7 @@ use crate::{
     },
     dialogue::{
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN, WORTH_KEEPING, said},
-        slot_reference::{Named, count_of},
+        slot_reference::{SlotReference, count_of},
     },
     language::{Language, facts::is_unspaced_language},
     module::{SlotId, SlotPath},
@@ -103,7 +103,7 @@ impl OpenForm<'_> {
         }
         let part = part.unwrap_or(Span::new(0, own.utterance().len()));
         let part = ablation::made("form.widened", part, self.widened(own, part));
-        let view = own.analysis.within(&Part { span: part, ..own.analysis.whole.clone() });
+        let view = own.analysis.within(&UtterancePart { span: part, ..own.analysis.whole.clone() });
         let mut found = self.aligned(&own.within(&view), &mut read);
         if ablation::holds("form.adds_to_known", self.adds_to_known(&found)) {
             read.said.manner = UpdateMode::Fill;
@@ -391,7 +391,7 @@ impl OpenForm<'_> {
         let utterance = own.utterance();
         let says = |word: &&Span| !reply::says_nothing(self.module.language(), &utterance.meant(**word));
         let of_known = |negation: &Negation| {
-            let named = Named { utterance, mentions: own.mentions(), span: negation.scope };
+            let named = SlotReference { utterance, mentions: own.mentions(), span: negation.scope };
             let [pointer] = &named.values(self.form)[..] else { return None };
             Some((*negation, self.function.slot_at(&SlotPath::of_pointer(pointer))?))
         };
@@ -591,7 +591,7 @@ impl OpenForm<'_> {
     pub(crate) fn fill(&self, own: &Situation<'_>, slot: SlotId, span: Span, read: &mut FormReading) -> bool {
         let path = self.function.slot(slot).path.clone();
         let expected = Expected::of(self.id, &[slot]);
-        let mut view = own.analysis.within(&Part { span, ..own.analysis.whole.clone() });
+        let mut view = own.analysis.within(&UtterancePart { span, ..own.analysis.whole.clone() });
         let takes = |mention: &Mention| self.function.slot(slot).recognizers.contains(&mention.recognizer);
         if !view.mentions.iter().any(takes) {
             // By themselves, words may have another meaning: the hour of "make it 11".

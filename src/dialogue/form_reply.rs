@@ -14,7 +14,7 @@ use crate::{
     dialogue::{
         beside::{Effect, Elsewhere, WeighedEffects},
         form_reading::FormReading,
-        interpretation::{Dialogue, Interpretation, Task},
+        interpretation::{Dialogue, Interpretation, ServerQuestion},
         open_form::{ANSWERED, OpenForm, said as said_by},
     },
     recognize::{acts::ACTS, certainty::Certainty},
@@ -60,7 +60,7 @@ pub(crate) fn form_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interp
         return Interpretation { requests: Some(requests), notes, ..Interpretation::of(acts, decision.confidence) };
     }
     let is_asked = !open.is_settled_by_acts() && dialogue.asks_at(heard.confidence(open));
-    let task = is_asked.then(|| Task::Requests { part: None, requests: requests.clone() });
+    let task = is_asked.then(|| ServerQuestion::Requests { part: None, requests: requests.clone() });
     let local = heard.interpretation(dialogue, open);
     Interpretation { task, requests: Some(requests), ..local }
 }

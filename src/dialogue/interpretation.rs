@@ -46,7 +46,7 @@ pub(crate) struct ServerReading {
 }
 
 /// A question to a model server about the utterance.
-pub(crate) enum Task {
+pub(crate) enum ServerQuestion {
     /// How the utterance answers this yes-or-no question.
     Reply { question: String },
     /// What the utterance asks for, with which values. `part` is the rest of the utterance, beside an act that ends an
@@ -66,7 +66,7 @@ pub(crate) struct Interpretation {
     pub meant: f32,
     /// The question for a model server. Its answer goes into [`ServerReading`] for another interpretation; without an answer,
     /// this interpretation stands.
-    pub task: Option<Task>,
+    pub task: Option<ServerQuestion>,
     /// The parts that are separate requests, if they were looked for.
     pub requests: Option<Requests>,
     /// The alternatives for a separate request, likeliest first.

@@ -1,5 +1,6 @@
 //! The effect of an utterance on a conversation, and what is asked next. Pure: an analysed utterance and a state go in,
-//! acts and a question come out. If a model server could say more, the result has an `interpretation::Task`, as data.
+//! acts and a question come out. If a model server could say more, the result has an `interpretation::ServerQuestion`,
+//! as data.
 //!
 //! | file | holds |
 //! |---|---|

@@ -14,7 +14,7 @@ use crate::{
         situation::{Requests, Situation},
     },
     dialogue::{
-        interpretation::{Dialogue, Interpretation, Task},
+        interpretation::{Dialogue, Interpretation, ServerQuestion},
         open_form::{WORTH_KEEPING, said},
         slot_reference::count_of,
     },
@@ -33,7 +33,7 @@ pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, op
     let local = local::decide(&situation.with(&requests));
     let told = dialogue.told.decision.as_ref();
     let task = (told.is_none() && local.confidence < dialogue.sure_of(&local.frames))
-        .then(|| Task::Requests { part: None, requests: requests.clone() });
+        .then(|| ServerQuestion::Requests { part: None, requests: requests.clone() });
     let decision = told.unwrap_or(&local);
     let mut found = Interpretation {
         confidence: decision.confidence,

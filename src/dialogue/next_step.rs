@@ -31,7 +31,7 @@ const OFFER: u32 = 3;
 const SAME_WORDS: u32 = 2;
 
 /// The answer to a turn of a conversation.
-pub(crate) struct Answer {
+pub(crate) struct TurnAnswer {
     pub outcome: Outcome,
     /// The question that follows a call or a cancellation.
     pub pending: Option<Question>,
@@ -85,7 +85,7 @@ impl Turning<'_> {
     }
 
     /// Moves `state`, which the acts have changed, to the next point where the person is to speak.
-    pub(crate) fn next_step(&self, state: &mut State) -> Answer {
+    pub(crate) fn next_step(&self, state: &mut State) -> TurnAnswer {
         let Self { before, applied, .. } = self;
         let module = self.module();
         state.note(Who::Person, redacted(module, state, self.utterance));
@@ -141,11 +141,11 @@ impl Turning<'_> {
             notes.push("nothing in the reply answers what was asked".to_owned());
         }
         let called = ending.called.into_iter().map(|(form, _)| form).collect();
-        Answer { outcome, pending, remark, is_answered, frames, notes, called }
+        TurnAnswer { outcome, pending, remark, is_answered, frames, notes, called }
     }
 
     /// The person asked for a human, who takes over. What is open stays open, except that no yes is waited for.
-    fn handed_over(&self, state: &mut State) -> Answer {
+    fn handed_over(&self, state: &mut State) -> TurnAnswer {
         state.expects.clone_from(&self.before.expects);
         state.withdraw_consent();
         (state.helpless, state.replied) = (0, None);
@@ -156,7 +156,7 @@ impl Turning<'_> {
         let outcome = Outcome::Handoff { text, reason: HandoffReason::Asked, function, path };
         let frames = frames(self.knowledge, &[], state);
         remember(self.module(), state, &outcome, None, &[]);
-        Answer {
+        TurnAnswer {
             outcome,
             pending: None,
             remark: None,

@@ -5,9 +5,9 @@
 
 use crate::{
     conversation::{Act, Expects},
-    decide::{analysis::Part, expected::Expected, situation::Situation},
+    decide::{analysis::UtterancePart, expected::Expected, situation::Situation},
     dialogue::{
-        interpretation::{Dialogue, Interpretation, Task},
+        interpretation::{Dialogue, Interpretation, ServerQuestion},
         new_request::new_request,
         open_form::OpenForm,
     },
@@ -34,14 +34,14 @@ pub(crate) fn refused_for(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Optio
 }
 
 /// What a part asks for by itself. The open form is not among the forms that stay open.
-pub(crate) fn asked_in(dialogue: &Dialogue<'_>, part: &Part) -> Interpretation {
+pub(crate) fn asked_in(dialogue: &Dialogue<'_>, part: &UtterancePart) -> Interpretation {
     let Dialogue { situation, state, .. } = dialogue;
     let nothing = Expected::default();
     let alone = situation.analysis.within(part).among(situation.knowledge, dialogue.pool(None, &nothing));
     let beside = Situation { expected: &nothing, ..situation.within(&alone) };
     let left = &state.forms[..state.forms.len().saturating_sub(1)];
     let mut found = new_request(dialogue, &beside, left);
-    if let Some(Task::Requests { part, .. }) = &mut found.task {
+    if let Some(ServerQuestion::Requests { part, .. }) = &mut found.task {
         *part = Some(Box::new(alone));
     }
     found

@@ -42,7 +42,7 @@ const REFUSAL_WORDS: usize = 14;
 
 /// The kind of result of a call, as far as the reply depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum ResultKind {
     /// A person, or the client for them, did not allow the call.
     Refused,
     /// It failed; the reason, if one is given.
@@ -83,23 +83,23 @@ impl CallResult {
     }
 
     /// The kind of result.
-    pub(crate) fn came(&self) -> Came {
+    pub(crate) fn came(&self) -> ResultKind {
         let value = bare(self.value());
         let failure = self.failure();
         let text = failure.as_deref().or(value.as_str()).unwrap_or_default();
         match failure {
-            _ if is_refusal(text) => Came::Refused,
-            Some(reason) => Came::Failed(reason),
-            None if is_only_done(&value) => Came::Done,
-            None if is_nothing(&value) => Came::Nothing,
-            None => Came::Told,
+            _ if is_refusal(text) => ResultKind::Refused,
+            Some(reason) => ResultKind::Failed(reason),
+            None if is_only_done(&value) => ResultKind::Done,
+            None if is_nothing(&value) => ResultKind::Nothing,
+            None => ResultKind::Told,
         }
     }
 
     /// True if a person, or the client for them, did not allow the call.
     #[must_use]
     pub fn is_refused(&self) -> bool {
-        self.came() == Came::Refused
+        self.came() == ResultKind::Refused
     }
 }
 
@@ -308,29 +308,29 @@ mod tests {
     #[test]
     fn what_came_is_told_apart() {
         for (text, expected) in [
-            ("Tool call execution denied.", Came::Refused),
+            ("Tool call execution denied.", ResultKind::Refused),
             (
                 "User rejected the tool call for `f` with id call_a. The tool was not executed. Do not retry it.",
-                Came::Refused,
+                ResultKind::Refused,
             ),
-            ("The user doesn't want to proceed with this tool use.", Came::Refused),
-            ("Tool execution was rejected by the user", Came::Refused),
-            ("Error: user denied the action", Came::Refused),
-            ("{\"error\": \"The user declined this request.\"}", Came::Refused),
-            ("The user cancelled the order on Monday", Came::Told),
-            ("Your request was denied by the bank", Came::Told),
-            ("Error: permission denied", Came::Failed("permission denied".into())),
-            ("ok", Came::Done),
-            ("{\"ok\": true}", Came::Done),
-            ("{\"status\": \"success\", \"code\": 200}", Came::Done),
-            ("true", Came::Done),
-            ("{\"status\": \"delivered\"}", Came::Told),
-            ("[]", Came::Nothing),
-            ("{}", Came::Nothing),
-            ("{\"alerts\": []}", Came::Nothing),
-            ("{\"status\": \"ok\", \"results\": [], \"total\": 0}", Came::Nothing),
-            ("{\"city\": \"Oslo\", \"alerts\": []}", Came::Told),
-            ("0", Came::Told),
+            ("The user doesn't want to proceed with this tool use.", ResultKind::Refused),
+            ("Tool execution was rejected by the user", ResultKind::Refused),
+            ("Error: user denied the action", ResultKind::Refused),
+            ("{\"error\": \"The user declined this request.\"}", ResultKind::Refused),
+            ("The user cancelled the order on Monday", ResultKind::Told),
+            ("Your request was denied by the bank", ResultKind::Told),
+            ("Error: permission denied", ResultKind::Failed("permission denied".into())),
+            ("ok", ResultKind::Done),
+            ("{\"ok\": true}", ResultKind::Done),
+            ("{\"status\": \"success\", \"code\": 200}", ResultKind::Done),
+            ("true", ResultKind::Done),
+            ("{\"status\": \"delivered\"}", ResultKind::Told),
+            ("[]", ResultKind::Nothing),
+            ("{}", ResultKind::Nothing),
+            ("{\"alerts\": []}", ResultKind::Nothing),
+            ("{\"status\": \"ok\", \"results\": [], \"total\": 0}", ResultKind::Nothing),
+            ("{\"city\": \"Oslo\", \"alerts\": []}", ResultKind::Told),
+            ("0", ResultKind::Told),
         ] {
             assert_eq!(result(text).came(), expected, "{text}");
         }

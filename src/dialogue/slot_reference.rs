@@ -18,13 +18,13 @@ const LETTERS: usize = 4;
 
 /// Words that refer to something in a form, and what recognizers found in them.
 #[derive(Clone, Copy)]
-pub(crate) struct Named<'a> {
+pub(crate) struct SlotReference<'a> {
     pub utterance: &'a Utterance,
     pub mentions: &'a [Mention],
     pub span: Span,
 }
 
-impl Named<'_> {
+impl SlotReference<'_> {
     fn words(&self) -> Vec<String> {
         let words = self.utterance.words().iter().filter(|word| self.span.contains(**word));
         words.map(|word| self.utterance.folded_in(*word)).collect()

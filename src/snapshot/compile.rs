@@ -11,7 +11,7 @@ use super::{PrepareError, Snapshot, stopped};
 use crate::{
     call::Validator,
     decide::{
-        head::{Example, Head, Sentence, Work},
+        head::{Example, Head, TrainingSentence, Work},
         knowledge::ShownActs,
         tagger::Tagger,
         templates::Templates,
@@ -33,12 +33,12 @@ pub(super) struct Parts {
 /// The head of a module, from its sentences with their vectors and from sentences about other things.
 pub(super) fn learn(
     module: &Module,
-    (sentences, vectors): (&[Sentence], &[Vec<f32>]),
+    (sentences, vectors): (&[TrainingSentence], &[Vec<f32>]),
     background: &Background,
     before: Option<&Snapshot>,
 ) -> Head {
-    let nothing = |text: &str| Sentence { function: None, exemplar: None, text: text.to_owned() };
-    let others: Vec<(Sentence, &[f32])> = if sentences.is_empty() {
+    let nothing = |text: &str| TrainingSentence { function: None, exemplar: None, text: text.to_owned() };
+    let others: Vec<(TrainingSentence, &[f32])> = if sentences.is_empty() {
         Vec::new()
     } else {
         background.sentences().map(|(text, vector)| (nothing(text), vector)).collect()
@@ -57,7 +57,7 @@ pub(super) fn learn(
 /// is not looked at again.
 pub(super) fn acts(
     module: &Module,
-    (sentences, vectors): (&[Sentence], &[Vec<f32>]),
+    (sentences, vectors): (&[TrainingSentence], &[Vec<f32>]),
     acts: Option<&SpeechActs>,
     before: Option<&Snapshot>,
 ) -> Vec<Option<ShownActs>> {

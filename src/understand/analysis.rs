@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Instant};
 use crate::{
     assist::guard,
     decide::{
-        analysis::{Analysis, Part, Pool, Vectors, candidates},
+        analysis::{Analysis, Pool, TextVectors, UtterancePart, candidates},
         candidates::{self as slot_candidates, AnswerCandidate},
         clauses::{self, Clause},
         filling::Filling,
-        reader::Words,
+        reader::ReaderWords,
         reading,
         situation::Situation,
     },
@@ -73,9 +73,9 @@ impl Understander {
         let joints = std::iter::once(None).chain(clauses.iter().map(|clause| clause.joined)).chain(rest.map(|_| None));
         let parts = spans.into_iter().zip(joints).zip(vectors).map(|((span, joined), vectors)| {
             let found = candidates(snapshot, &analysis.utterance, &analysis.mentions, (span, &vectors), pool);
-            Part { span, joined, vectors, candidates: found }
+            UtterancePart { span, joined, vectors, candidates: found }
         });
-        let mut others: Vec<Part> = core.run(|| self.fuel.burn(|| parts.collect()));
+        let mut others: Vec<UtterancePart> = core.run(|| self.fuel.burn(|| parts.collect()));
         let first = (!others.is_empty()).then(|| others.remove(0));
         analysis.rest = rest.and_then(|_| others.pop());
         analysis.clauses = others;
@@ -154,7 +154,7 @@ impl Understander {
         request: &TurnRequest,
         utterance: &Utterance,
         spans: &[Span],
-    ) -> Result<Vec<Vectors>, TurnError> {
+    ) -> Result<Vec<TextVectors>, TurnError> {
         let texts = || spans.iter().map(|span| utterance.meant(*span).into_owned()).collect();
         let embedding = async {
             let symmetric = self.embedder.embed_words(texts(), Purpose::Symmetric).await?;
@@ -174,10 +174,11 @@ impl Understander {
         let both = symmetric.into_iter().zip(spans).map(|(Embedded { vector, words }, span)| {
             let symmetric: Arc<[f32]> = vector.into();
             let asymmetric = asymmetric.as_mut().and_then(Iterator::next);
-            Vectors {
+            TextVectors {
                 asymmetric: asymmetric.map_or_else(|| Arc::clone(&symmetric), Arc::from),
                 symmetric,
-                words: words.map(|states| Arc::new(Words::new(states, |part| utterance.span_of_meant(*span, part)))),
+                words: words
+                    .map(|states| Arc::new(ReaderWords::new(states, |part| utterance.span_of_meant(*span, part)))),
             }
         });
         Ok(both.collect())

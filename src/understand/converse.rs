@@ -17,8 +17,8 @@ use crate::{
     },
     dialogue::{
         interpret::{self, interpret},
-        interpretation::{Assistance, Dialogue, Interpretation, ServerReading, Task},
-        next_step::{Answer, Turning},
+        interpretation::{Assistance, Dialogue, Interpretation, ServerQuestion, ServerReading},
+        next_step::{TurnAnswer, Turning},
     },
     llm::Usage,
     module::settings::StrategyName,
@@ -142,7 +142,7 @@ impl Understander {
             tied: &found.tied,
         };
         let core = self.cores.free(&request).await;
-        let Answer { outcome, pending, remark, is_answered, frames, notes, called } =
+        let TurnAnswer { outcome, pending, remark, is_answered, frames, notes, called } =
             core.run(|| self.fuel.burn(|| turning.next_step(&mut state)));
 
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
@@ -188,8 +188,10 @@ impl Understander {
             // A text that is too long to be read here is not sent to a model server either.
             match found.task.take().filter(|_| !self.fuel.is_out()) {
                 None => return Ok((found, assisted)),
-                Some(Task::Reply { question }) => self.ask_reply(asking, &question, &mut assisted, ledger).await?,
-                Some(Task::Requests { part, requests }) => {
+                Some(ServerQuestion::Reply { question }) => {
+                    self.ask_reply(asking, &question, &mut assisted, ledger).await?
+                }
+                Some(ServerQuestion::Requests { part, requests }) => {
                     self.ask_requests(asking, part.as_deref(), &requests, &mut assisted, ledger).await?;
                     assisted.notes.insert(0, format!("the local confidence was {:.2}", found.confidence));
                 }

@@ -49,7 +49,7 @@ pub use crate::{
     },
     decide::{
         candidates::SlotProposal,
-        expected::{Asked, Expected, Hint},
+        expected::{AskedItem, Expected, Hint},
         explanation::Explanation,
         outcome::{Alternative, Frame},
     },

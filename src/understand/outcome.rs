@@ -11,7 +11,7 @@ use crate::{
         strategy::DecidedBy,
     },
     decide::{
-        analysis::{Analysis, Part},
+        analysis::{Analysis, UtterancePart},
         explanation::Explanation,
         outcome::{Alternative, Frame},
         situation::Situation,
@@ -143,7 +143,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    fn new(part: &Part) -> Self {
+    fn new(part: &UtterancePart) -> Self {
         Self { span: part.span, candidates: part.candidates.clone() }
     }
 }

@@ -30,10 +30,10 @@ pub(super) const UNDERSTOOD: usize = 2_000;
 /// Two requests within this many seconds share the same "now" for earlier messages.
 const SAME_MOMENT: i64 = 600;
 
-type Key = [u8; blake3::OUT_LEN];
+type ReplayKey = [u8; blake3::OUT_LEN];
 
 /// States by the messages that led to them, as JSON: a third of the memory that they take otherwise.
-pub struct Replays(Mutex<Kept<Tenant, Key, Vec<u8>>>);
+pub struct Replays(Mutex<Kept<Tenant, ReplayKey, Vec<u8>>>);
 
 /// Note if the earlier messages were too long to be read again.
 const BEGUN_ANEW: &str =
@@ -43,7 +43,7 @@ const BEGUN_ANEW: &str =
 struct Replayed {
     state: State,
     /// The key for the cache.
-    key: Key,
+    key: ReplayKey,
     /// Whether all of it was read.
     is_whole: bool,
 }
@@ -177,20 +177,20 @@ impl Replays {
     }
 
     /// The state after the longest cached beginning of the messages, and the length of that beginning.
-    fn nearest(&self, owner: &Tenant, keys: &[Key]) -> Option<(State, usize)> {
+    fn nearest(&self, owner: &Tenant, keys: &[ReplayKey]) -> Option<(State, usize)> {
         let mut kept = self.kept();
         let done = keys.iter().rposition(|key| kept.contains(owner, key))?;
         Some((serde_json::from_slice(kept.get(owner, &keys[done])?).ok()?, done))
     }
 
-    fn keep(&self, owner: &Tenant, key: Key, state: &State) {
+    fn keep(&self, owner: &Tenant, key: ReplayKey, state: &State) {
         let Ok(json) = serde_json::to_vec(state) else { return };
         let bytes = json.len();
         self.kept().put(owner, key, json, bytes);
     }
 
     /// No operation leaves entries and their sizes inconsistent, so a poisoned lock is safe to use.
-    fn kept(&self) -> MutexGuard<'_, Kept<Tenant, Key, Vec<u8>>> {
+    fn kept(&self) -> MutexGuard<'_, Kept<Tenant, ReplayKey, Vec<u8>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -303,7 +303,12 @@ fn recent(history: &[HistoryMessage]) -> &[HistoryMessage] {
 }
 
 /// The cache key for each beginning of the messages, from none to all.
-fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, history: &[HistoryMessage]) -> Vec<Key> {
+fn keys(
+    snapshot: &Snapshot,
+    request: &TurnRequest,
+    moment: &jiff::Zoned,
+    history: &[HistoryMessage],
+) -> Vec<ReplayKey> {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         // Lengths keep the parts apart.
@@ -334,7 +339,7 @@ fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, histor
 }
 
 /// The key with one more message.
-fn extended(key: &Key, said: &HistoryMessage) -> Key {
+fn extended(key: &ReplayKey, said: &HistoryMessage) -> ReplayKey {
     let (who, text) = match said {
         HistoryMessage::Person(text) => (b'p', text),
         HistoryMessage::Assistant(text) => (b'a', text),
@@ -456,7 +461,8 @@ mod tests {
             replays.keep(&own, [number; 32], &state);
         }
         assert_eq!(replays.kept().size(), (3, 3 * one));
-        let nearest = |owner, keys: &[Key]| replays.nearest(owner, keys).map(|(found, done)| (found == state, done));
+        let nearest =
+            |owner, keys: &[ReplayKey]| replays.nearest(owner, keys).map(|(found, done)| (found == state, done));
         assert_eq!(nearest(&own, &[[9; 32], [0; 32]]), Some((true, 0)));
         assert_eq!(nearest(&own, &[[0; 32]]), None);
         assert_eq!(nearest(&other, &[[0; 32], [9; 32]]), Some((true, 0)), "another owner's go first");

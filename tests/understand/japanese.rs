@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use uptake::{
     eval::{self, EvalOptions, cases::Cases},
     snapshot::Snapshot,
-    understand::{Asked, Expected, Outcome, Turn, TurnRequest, UnderstandOptions, Understander},
+    understand::{AskedItem, Expected, Outcome, Turn, TurnRequest, UnderstandOptions, Understander},
 };
 
 use super::local::embedder;
@@ -60,7 +60,7 @@ async fn answers_are_read_without_what_is_said_around_them() {
         ("request_redelivery", "time_window", "１８時から２０時でお願いします", json!("18-20")),
         ("find_office", "area", "えーと、札幌です", json!("札幌市")),
     ] {
-        let asked = Asked { frame: function.to_owned(), slot: Some(slot.to_owned()) };
+        let asked = AskedItem { frame: function.to_owned(), slot: Some(slot.to_owned()) };
         let expected = Expected::named(&snapshot.module, vec![asked]);
         for given in [None, snapshot.module.function_alike(function)] {
             let request =

@@ -104,7 +104,7 @@ pub(crate) struct AnswerModel {
 }
 
 #[derive(Deserialize)]
-struct File {
+struct AnswerModelFile {
     weights: BTreeMap<String, f32>,
 }
 
@@ -121,7 +121,7 @@ impl AnswerModel {
     /// # Errors
     /// If the text is not such a model, or weighs a number that is not evidence.
     fn parse(text: &str) -> Result<Self, String> {
-        let File { weights } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let AnswerModelFile { weights } = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let of = |name: &str| weights.get(name).copied().unwrap_or_default();
         let is_known = |name: &str| Evidence::NAMES.contains(&name) || AnswerEvidence::NAMES.contains(&name);
         if let Some(unknown) = weights.keys().find(|name| !is_known(name)) {

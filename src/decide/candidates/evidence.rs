@@ -64,7 +64,7 @@ features! {
         literal,
         /// Logarithm of the number of words.
         words,
-        /// How the span lies in the sentence as it is written; see `Shape`.
+        /// How the span lies in the sentence as it is written; see `SpanShape`.
         cut,
         quoted,
         capitals,

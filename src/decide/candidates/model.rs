@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Evidence;
 use crate::{
-    decide::filling::Rule,
+    decide::filling::FillingRule,
     learned,
     probability::{EVEN, log_odds, logistic},
 };
@@ -21,7 +21,7 @@ pub(crate) struct SlotModel {
     read: Judge,
     unread: Judge,
     /// How often a rule is right.
-    rules: BTreeMap<Rule, f32>,
+    rules: BTreeMap<FillingRule, f32>,
 }
 
 /// Three logistic regressions: for what recognizers found, for free text, and for the free text of a template that
@@ -44,23 +44,23 @@ struct Weights {
 }
 
 #[derive(Deserialize)]
-struct File {
-    read: Part,
-    unread: Part,
-    rules: BTreeMap<Rule, f32>,
+struct SlotModelFile {
+    read: JudgeFile,
+    unread: JudgeFile,
+    rules: BTreeMap<FillingRule, f32>,
 }
 
 #[derive(Deserialize)]
-struct Part {
-    found: Named,
-    free: Named,
-    said: Named,
+struct JudgeFile {
+    found: NamedWeights,
+    free: NamedWeights,
+    said: NamedWeights,
     least: f32,
     least_free: f32,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct NamedWeights {
     bias: f32,
     weights: BTreeMap<String, f32>,
 }
@@ -73,12 +73,12 @@ impl SlotModel {
     /// # Errors
     /// If the text is not such a model, or knows a number that [`Evidence`] does not have.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let File { read, unread, rules } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let SlotModelFile { read, unread, rules } = serde_json::from_str(text).map_err(|error| error.to_string())?;
         Ok(Self { read: Judge::new(&read)?, unread: Judge::new(&unread)?, rules })
     }
 
     /// The share of a rule's fillings that are right.
-    pub(super) fn share_right(&self, rule: Rule) -> f32 {
+    pub(super) fn share_right(&self, rule: FillingRule) -> f32 {
         self.rules.get(&rule).copied().unwrap_or(EVEN)
     }
 
@@ -108,7 +108,7 @@ impl SlotModel {
 }
 
 impl Judge {
-    fn new(Part { found, free, said, least, least_free }: &Part) -> Result<Self, String> {
+    fn new(JudgeFile { found, free, said, least, least_free }: &JudgeFile) -> Result<Self, String> {
         let [found, free, said] = [found, free, said].map(Weights::new);
         Ok(Self { found: found?, free: free?, said: said?, least: *least, least_free: *least_free })
     }
@@ -116,7 +116,7 @@ impl Judge {
 
 impl Weights {
     /// A number without a named weight weighs nothing.
-    fn new(Named { bias, weights }: &Named) -> Result<Self, String> {
+    fn new(NamedWeights { bias, weights }: &NamedWeights) -> Result<Self, String> {
         let unknown = weights.keys().find(|name| !Evidence::NAMES.contains(&name.as_str()));
         if let Some(name) = unknown {
             return Err(format!("there is no evidence `{name}`"));

@@ -15,14 +15,14 @@ const QUOTES: [(char, char); 9] =
 
 /// The words of an utterance as they are written.
 pub(super) struct Surface {
-    words: Vec<Written>,
+    words: Vec<SurfaceWord>,
     /// What stands between quotation marks.
     quotations: Vec<Span>,
     /// Something in the utterance is written with a capital letter.
     is_cased: bool,
 }
 
-struct Written {
+struct SurfaceWord {
     span: Span,
     /// Its first letter is a capital, and it is not "I", which is not a name; or it begins with a digit.
     is_capital: bool,
@@ -38,7 +38,7 @@ struct Written {
 
 /// What is known about a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct SpanShape {
     /// How many of its two ends cut through a run of capitalized words: "French Cooking" of "The Art of French
     /// Cooking".
     pub cut: f32,
@@ -63,7 +63,7 @@ impl Surface {
             before = span.end;
             let first = word.chars().next().unwrap_or_default();
             let sign = gap.strip_suffix(char::is_whitespace).and_then(|gap| gap.trim_end().chars().next_back());
-            Written {
+            SurfaceWord {
                 span: *span,
                 is_capital: first.is_uppercase() && !is_i(folded),
                 is_number: first.is_numeric(),
@@ -74,7 +74,7 @@ impl Surface {
                     || matches!(gap, " / " | " | " | " – " | " — "),
             }
         };
-        let words: Vec<Written> =
+        let words: Vec<SurfaceWord> =
             utterance.words().iter().zip(utterance.folded_words()).enumerate().map(written).collect();
         let is_cased = utterance.words().iter().any(|word| utterance.slice(*word).starts_with(char::is_uppercase));
         Self { words, quotations: quotations(utterance.text()), is_cased }
@@ -84,17 +84,18 @@ impl Surface {
         &self.quotations
     }
 
-    pub(super) fn shape(&self, span: Span) -> Shape {
+    pub(super) fn shape(&self, span: Span) -> SpanShape {
         let first = self.words.partition_point(|word| word.span.end <= span.start);
         let behind = self.words.partition_point(|word| word.span.start < span.end);
         if first >= behind {
-            return Shape::default();
+            return SpanShape::default();
         }
         let within = &self.words[first..behind];
-        let share =
-            |is: &dyn Fn(&Written) -> bool| within.iter().filter(|word| is(word)).count() as f32 / within.len() as f32;
+        let share = |is: &dyn Fn(&SurfaceWord) -> bool| {
+            within.iter().filter(|word| is(word)).count() as f32 / within.len() as f32
+        };
         let is_part = |quotation: &Span| quotation.contains(span) && *quotation != span;
-        Shape {
+        SpanShape {
             cut: flag(self.is_cut_before(first)) + flag(self.is_cut_behind(behind)),
             quoted: flag(self.quotations.iter().any(is_part)),
             capitals: if self.is_cased { share(&|word| word.is_capital || word.is_number) } else { 0.5 },
@@ -108,7 +109,7 @@ impl Surface {
     fn is_cut_before(&self, first: usize) -> bool {
         let word = |back: usize| first.checked_sub(back).and_then(|at| self.words.get(at));
         let Some((own, one)) = word(0).zip(word(1)) else { return false };
-        let is_name = |word: &Written| word.is_capital && !word.is_first;
+        let is_name = |word: &SurfaceWord| word.is_capital && !word.is_first;
         // "Avenida de la | Constitución"
         let joint =
             (1..=JOINT).take_while(|back| word(*back).is_some_and(|one| one.is_carrier && one.is_spaced)).count();
@@ -117,7 +118,7 @@ impl Surface {
 
     /// A name goes on to the right, before the word `behind`: "Nintendo | Switch 2".
     fn is_cut_behind(&self, behind: usize) -> bool {
-        let is_name = |word: &Written| word.is_spaced && (word.is_capital || word.is_number);
+        let is_name = |word: &SurfaceWord| word.is_spaced && (word.is_capital || word.is_number);
         let Some((own, one)) = self.words.get(behind - 1).zip(self.words.get(behind)) else { return false };
         let goes_on = || one.is_carrier && one.is_spaced && self.words.get(behind + 1).is_some_and(is_name);
         own.is_capital && (is_name(one) || goes_on())
@@ -159,7 +160,7 @@ pub(crate) fn quotations(text: &str) -> Vec<Span> {
 mod tests {
     use super::*;
 
-    fn shape(text: &str, part: &str) -> Shape {
+    fn shape(text: &str, part: &str) -> SpanShape {
         let from = text.find(part).expect("a part of the text");
         let from = text[..from].chars().count();
         Surface::new(&Utterance::new(text), "en").shape(Span::new(from, from + part.chars().count()))

@@ -17,7 +17,7 @@ mod since;
 mod solver;
 
 pub(crate) use regression::log_softmax;
-pub(crate) use sentences::{Sentence, sentences};
+pub(crate) use sentences::{TrainingSentence, sentences};
 
 use ngrams::Ngrams;
 use regression::{Fit, Regression};
@@ -80,7 +80,7 @@ pub struct LogProbabilities {
 
 /// A sentence with its vector.
 pub(crate) struct Example<'a> {
-    pub(crate) sentence: &'a Sentence,
+    pub(crate) sentence: &'a TrainingSentence,
     pub(crate) vector: &'a [f32],
 }
 
@@ -101,7 +101,7 @@ impl Head {
             examples.iter().map(|one| one.sentence.function.map_or(functions.len(), FunctionId::index)).collect();
         let folds: Vec<Option<usize>> =
             examples.iter().map(|example| example.sentence.exemplar.map(|(_, id)| id.index() % FOLDS)).collect();
-        let data = Data { labels: &labels, folds: &folds, classes };
+        let data = RowLabels { labels: &labels, folds: &folds, classes };
         let by_vector = || {
             let mut rows = Rows::dense(width);
             examples.iter().for_each(|example| rows.push(Row::Dense(example.vector)));
@@ -163,7 +163,7 @@ impl Head {
 
 /// What is known of each row, apart from its inputs.
 #[derive(Clone, Copy)]
-struct Data<'a> {
+struct RowLabels<'a> {
     labels: &'a [usize],
     /// The part with which a row is left out; `None` if it never is.
     folds: &'a [Option<usize>],
@@ -181,7 +181,7 @@ struct Learned {
     solved: usize,
 }
 
-impl Data<'_> {
+impl RowLabels<'_> {
     /// Continues from `start`; then leaves out each part in turn.
     fn learn(self, rows: &Rows, how: Fit, start: Option<Duals>) -> Learned {
         // One pass forward and one back.
@@ -248,19 +248,23 @@ mod tests {
     use super::*;
     use crate::module::ExemplarId;
 
-    fn sentence(function: usize, exemplar: usize, text: &str) -> Sentence {
+    fn sentence(function: usize, exemplar: usize, text: &str) -> TrainingSentence {
         let id = FunctionId::from_index(function);
-        Sentence { function: Some(id), exemplar: Some((id, ExemplarId::from_index(exemplar))), text: text.to_owned() }
+        TrainingSentence {
+            function: Some(id),
+            exemplar: Some((id, ExemplarId::from_index(exemplar))),
+            text: text.to_owned(),
+        }
     }
 
     /// A head for vectors that say nothing: only n-grams find functions.
-    fn head(sentences: &[Sentence]) -> Head {
+    fn head(sentences: &[TrainingSentence]) -> Head {
         let examples: Vec<Example<'_>> =
             sentences.iter().map(|sentence| Example { sentence, vector: &[1.0, 0.0] }).collect();
         Head::fit(&examples, &NAMES, "en", None)
     }
 
-    fn shop() -> Vec<Sentence> {
+    fn shop() -> Vec<TrainingSentence> {
         vec![
             sentence(0, 0, "cancel my order"),
             sentence(0, 1, "please cancel the order"),
@@ -268,7 +272,7 @@ mod tests {
             sentence(1, 0, "where is my parcel"),
             sentence(1, 1, "track my parcel"),
             sentence(1, 2, "where is parcel 12"),
-            Sentence { function: None, exemplar: None, text: "tell me a joke".to_owned() },
+            TrainingSentence { function: None, exemplar: None, text: "tell me a joke".to_owned() },
         ]
     }
 
@@ -299,7 +303,7 @@ mod tests {
     const NAMES: [&str; 2] = ["cancel", "track"];
 
     /// So many sentences that a change of a few is small, with vectors that say little.
-    fn many() -> Vec<Sentence> {
+    fn many() -> Vec<TrainingSentence> {
         let things = ["order", "parcel", "booking", "flight", "ticket", "table", "room", "car", "trip", "loan"];
         let said = |index: usize, ways: [&str; 3]| format!("{} {}", ways[index % 3], things[index / 3 % 10]);
         let of = |function: usize, ways: [&'static str; 3]| {
@@ -321,7 +325,7 @@ mod tests {
         sum.into_iter().map(|value| value / length).collect()
     }
 
-    fn fit(sentences: &[Sentence], names: &[&str], before: Option<&Head>) -> Head {
+    fn fit(sentences: &[TrainingSentence], names: &[&str], before: Option<&Head>) -> Head {
         let vectors: Vec<Vec<f32>> = sentences.iter().map(|one| vector(&one.text)).collect();
         let examples: Vec<Example<'_>> =
             sentences.iter().zip(&vectors).map(|(sentence, vector)| Example { sentence, vector }).collect();

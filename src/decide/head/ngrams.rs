@@ -27,12 +27,12 @@ pub(crate) struct Ngrams {
 }
 
 /// The n-grams of a text with their counts: n-grams of words, and n-grams of characters.
-struct Counted {
+struct NgramCounts {
     words: Vec<(u64, f32)>,
     characters: Vec<(u64, f32)>,
 }
 
-impl Counted {
+impl NgramCounts {
     /// Each n-gram once.
     fn ngrams(self) -> impl Iterator<Item = u64> {
         self.words.into_iter().chain(self.characters).map(|(ngram, _)| ngram)
@@ -77,7 +77,7 @@ impl Ngrams {
     /// that occur in no sentence have no place.
     pub(crate) fn vector(&self, text: &str) -> Vec<(u32, f32)> {
         let mut vector: Vec<(u32, f32)> = Vec::new();
-        let Counted { words, characters } = self.count(text);
+        let NgramCounts { words, characters } = self.count(text);
         for block in [words, characters] {
             let weighted: Vec<(u64, f32, bool)> = block
                 .into_iter()
@@ -99,7 +99,7 @@ impl Ngrams {
         vector
     }
 
-    fn count(&self, text: &str) -> Counted {
+    fn count(&self, text: &str) -> NgramCounts {
         let text: String = fold(text).chars().take(READ).collect();
         let (mut words, mut runs): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         let tokens: Vec<&str> =
@@ -118,7 +118,7 @@ impl Ngrams {
                 runs.extend(characters.windows(length).map(|run| hashed(&(3_u8, run))));
             }
         }
-        Counted { words: counts(words), characters: counts(runs) }
+        NgramCounts { words: counts(words), characters: counts(runs) }
     }
 }
 

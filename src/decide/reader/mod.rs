@@ -51,12 +51,12 @@ pub(crate) struct LabelTexts {
 }
 
 /// The results so far, by function and by the slots that were asked for.
-type Read = HashMap<(FunctionId, Vec<SlotId>), Arc<SpanScores>>;
+type ScoreCache = HashMap<(FunctionId, Vec<SlotId>), Arc<SpanScores>>;
 
 /// The words of an utterance, or of a part of it, as the reader sees them, with the results so far.
-pub(crate) struct Words {
+pub(crate) struct ReaderWords {
     states: WordStates,
-    read: Mutex<Read>,
+    read: Mutex<ScoreCache>,
 }
 
 /// How well each run of words fills each slot of one function.
@@ -135,7 +135,7 @@ fn plain_name(name: &str) -> String {
 impl SlotReader {
     /// How well the words fill the slots of a function; `asked` are the slots that were just asked for. `None` for a
     /// function without slots, for an empty text, and (with a line in the log) if the reader fails.
-    pub(crate) fn read(&self, function: FunctionId, words: &Words, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
+    pub(crate) fn read(&self, function: FunctionId, words: &ReaderWords, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
         let labels = self.functions.get(function.index()).filter(|labels| !labels.slots.is_empty())?;
         if words.states.spans().is_empty() {
             return None;
@@ -180,19 +180,19 @@ impl FunctionLabels {
     }
 }
 
-impl Words {
+impl ReaderWords {
     /// `place` maps a span of the embedded text to the utterance.
     pub(crate) fn new(states: WordStates, place: impl Fn(Span) -> Span) -> Self {
         Self { states: states.at(place), read: Mutex::default() }
     }
 
     /// A poisoned lock is usable: no operation leaves the table half changed.
-    fn lock(&self) -> std::sync::MutexGuard<'_, Read> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, ScoreCache> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for Words {
+impl fmt::Debug for ReaderWords {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Words").field("spans", &self.states.spans()).finish_non_exhaustive()
     }

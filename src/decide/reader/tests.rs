@@ -8,9 +8,9 @@ use crate::{
 
 /// The network's output where it was trained.
 #[derive(Deserialize)]
-struct Vectors {
+struct NetworkOutput {
     words: Vec<Cut>,
-    readings: Vec<Read>,
+    readings: Vec<ExpectedReading>,
 }
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ struct Cut {
 }
 
 #[derive(Deserialize)]
-struct Read {
+struct ExpectedReading {
     text: String,
     words: Vec<(usize, usize)>,
     labels: Vec<String>,
@@ -37,7 +37,7 @@ struct Scores {
     of_labels: Vec<f32>,
 }
 
-fn vectors() -> Vectors {
+fn vectors() -> NetworkOutput {
     serde_json::from_str(include_str!("../../../models/reader/vectors.json")).unwrap()
 }
 
@@ -55,7 +55,7 @@ fn near(own: &[f32], theirs: &[f32], tolerance: f32) -> bool {
 async fn words_states_and_scores_are_those_of_training() {
     let embedder = open(&EmbedOptions::default()).await.unwrap();
     let reader = embedder.reader().expect("the bundled model has a reader");
-    let Vectors { words, readings } = vectors();
+    let NetworkOutput { words, readings } = vectors();
     let texts: Vec<String> = words.iter().map(|cut| cut.text.clone()).collect();
     for (cut, embedded) in words.iter().zip(embedder.embed_words(texts, Purpose::Symmetric).await.unwrap()) {
         let own: Vec<(usize, usize)> =
@@ -143,7 +143,7 @@ async fn exemplars_teach_where_a_slot_stands() {
         states.push(embed(&sentence.text).await.words.unwrap());
     }
     let said = "file this under blue moons please";
-    let words = Words::new(embed(said).await.words.unwrap(), |word| word);
+    let words = ReaderWords::new(embed(said).await.words.unwrap(), |word| word);
     let score = |labels: &FunctionLabels| {
         let parts = labels.read(&reader, &words.states, &[]).unwrap();
         SpanScores::new(words.states.spans(), labels, parts).score(slot, Span::new(16, 26)).unwrap()

@@ -4,7 +4,7 @@
 //! The crate `crfs` does the same, but it learns from a file into a file, gives no probability of a span, and starts
 //! from zero for each exemplar that an author adds.
 
-use super::labels::{LABELS_OF_SLOT, Label};
+use super::labels::{LABELS_OF_SLOT, WordLabel};
 use crate::linear::add_scaled;
 
 /// Rows of weights that observations are hashed into. Two observations that share a row differ in their other
@@ -21,14 +21,14 @@ const HIDDEN: f32 = 0.3;
 
 /// The observations of a word, as rows of weights.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Observed {
+pub(super) struct WordObservations {
     /// Observations that identify the word itself.
     pub(super) own: Vec<u32>,
     /// Observations of its neighbours and of its spelling.
     pub(super) others: Vec<u32>,
 }
 
-impl Observed {
+impl WordObservations {
     pub(super) fn rows(&self, is_hidden: bool) -> Vec<u32> {
         let own = if is_hidden { &[][..] } else { &self.own };
         own.iter().chain(&self.others).copied().collect()
@@ -37,8 +37,8 @@ impl Observed {
 
 /// A sentence with the label of each word.
 pub(super) struct Lesson {
-    pub(super) words: Vec<Observed>,
-    pub(super) labels: Vec<Label>,
+    pub(super) words: Vec<WordObservations>,
+    pub(super) labels: Vec<WordLabel>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -77,8 +77,8 @@ impl Chain {
         for _ in 0..if goes_on { PASSES_MORE } else { PASSES } {
             random.shuffle(&mut order);
             for Lesson { words, labels } in order.iter().map(|at| &lessons[*at]) {
-                let mut seen = |(word, label): (&Observed, &Label)| {
-                    let is_hidden = *label != Label::NONE && random.f32() < HIDDEN;
+                let mut seen = |(word, label): (&WordObservations, &WordLabel)| {
+                    let is_hidden = *label != WordLabel::NONE && random.f32() < HIDDEN;
                     word.rows(is_hidden)
                 };
                 let words: Vec<Vec<u32>> = words.iter().zip(labels).map(&mut seen).collect();
@@ -88,7 +88,7 @@ impl Chain {
     }
 
     /// A step towards the labels of one sentence.
-    fn step(&mut self, words: &[Vec<u32>], labels: &[Label], (squares, of_moves): (&mut [f32], &mut [f32])) {
+    fn step(&mut self, words: &[Vec<u32>], labels: &[WordLabel], (squares, of_moves): (&mut [f32], &mut [f32])) {
         let count = self.labels;
         let lattice = self.lattice(words);
         let mut wanted: Vec<f32> = lattice.probabilities().iter().map(|value| -value).collect();
@@ -120,8 +120,8 @@ impl Chain {
             sums.iter_mut().for_each(|sum| *sum = (*sum - most).exp());
         }
         let of_move = |(at, weight): (usize, &f32)| {
-            let (from, to) = (at / count, Label(at % count));
-            let from = (from < count).then_some(Label(from));
+            let (from, to) = (at / count, WordLabel(at % count));
+            let from = (from < count).then_some(WordLabel(from));
             if to.may_follow(from) { weight.exp() } else { 0.0 }
         };
         let moves: Vec<f32> = self.moves.iter().enumerate().map(of_move).collect();
@@ -207,12 +207,12 @@ impl Lattice<'_> {
 
     /// The probability that a value of the slot begins with this word.
     pub(super) fn begins(&self, slot: usize, word: usize) -> f32 {
-        let at = word * self.chain.labels + Label::begins(slot).0;
+        let at = word * self.chain.labels + WordLabel::begins(slot).0;
         self.before[at] * self.behind[at]
     }
 
     /// The probability of exactly these labels.
-    pub(super) fn of_labels(&self, labels: &[Label]) -> f32 {
+    pub(super) fn of_labels(&self, labels: &[WordLabel]) -> f32 {
         let count = self.chain.labels;
         let mut from = count;
         let steps = labels.iter().enumerate().map(|(word, label)| {
@@ -226,7 +226,7 @@ impl Lattice<'_> {
     /// The probability that the words `first..=last`, and no more, are a value of the slot.
     pub(super) fn of_span(&self, slot: usize, first: usize, last: usize) -> f32 {
         let count = self.chain.labels;
-        let (begins, goes_on) = (Label::begins(slot), Label::goes_on(slot));
+        let (begins, goes_on) = (WordLabel::begins(slot), WordLabel::goes_on(slot));
         let mut value = self.before[first * count + begins.0];
         let mut label = begins;
         for word in first + 1..=last {
@@ -248,8 +248,11 @@ mod tests {
     use super::*;
 
     fn lesson(words: &[u32], labels: &[usize]) -> Lesson {
-        let word = |row: &u32| Observed { own: vec![*row], others: Vec::new() };
-        Lesson { words: words.iter().map(word).collect(), labels: labels.iter().map(|label| Label(*label)).collect() }
+        let word = |row: &u32| WordObservations { own: vec![*row], others: Vec::new() };
+        Lesson {
+            words: words.iter().map(word).collect(),
+            labels: labels.iter().map(|label| WordLabel(*label)).collect(),
+        }
     }
 
     /// "Play 7 8", "play 9": the words behind 1 ("play") are a value.
@@ -278,7 +281,7 @@ mod tests {
         let begins = lattice.probabilities()[3 + 1];
         let spans = lattice.of_span(0, 1, 1) + lattice.of_span(0, 1, 2);
         assert!((begins - spans).abs() < 1e-4, "{begins} {spans}");
-        let labels = [Label::NONE, Label::begins(0), Label::goes_on(0)];
+        let labels = [WordLabel::NONE, WordLabel::begins(0), WordLabel::goes_on(0)];
         assert!((lattice.of_labels(&labels) - lattice.of_span(0, 1, 2)).abs() < 0.3 * lattice.of_span(0, 1, 2));
         assert!(lattice.of_span(0, 1, 2) > 0.6, "{}", lattice.of_span(0, 1, 2));
         let alone = chain.lattice(&[vec![1]]);

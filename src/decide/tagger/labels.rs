@@ -3,9 +3,9 @@
 pub(super) const LABELS_OF_SLOT: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Label(pub(super) usize);
+pub(super) struct WordLabel(pub(super) usize);
 
-impl Label {
+impl WordLabel {
     /// The label of a word outside all values.
     pub(super) const NONE: Self = Self(0);
 
@@ -40,11 +40,16 @@ mod tests {
 
     #[test]
     fn a_value_begins_before_it_goes_on() {
-        let (begins, goes_on) = (Label::begins(1), Label::goes_on(1));
+        let (begins, goes_on) = (WordLabel::begins(1), WordLabel::goes_on(1));
         assert!(goes_on.may_follow(Some(begins)) && goes_on.may_follow(Some(goes_on)));
-        assert!(!goes_on.may_follow(None) && !goes_on.may_follow(Some(Label::NONE)));
-        assert!(!goes_on.may_follow(Some(Label::begins(0))) && !goes_on.may_follow(Some(Label::goes_on(0))));
-        assert!(begins.may_follow(None) && begins.may_follow(Some(goes_on)) && Label::NONE.may_follow(Some(begins)));
-        assert_eq!(Label::of_words(4, &[(0, 1, 2)]), [Label::NONE, Label::begins(0), Label::goes_on(0), Label::NONE]);
+        assert!(!goes_on.may_follow(None) && !goes_on.may_follow(Some(WordLabel::NONE)));
+        assert!(!goes_on.may_follow(Some(WordLabel::begins(0))) && !goes_on.may_follow(Some(WordLabel::goes_on(0))));
+        assert!(
+            begins.may_follow(None) && begins.may_follow(Some(goes_on)) && WordLabel::NONE.may_follow(Some(begins))
+        );
+        assert_eq!(
+            WordLabel::of_words(4, &[(0, 1, 2)]),
+            [WordLabel::NONE, WordLabel::begins(0), WordLabel::goes_on(0), WordLabel::NONE]
+        );
     }
 }

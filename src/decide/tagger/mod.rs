@@ -10,8 +10,8 @@ mod observations;
 
 use std::sync::Arc;
 
-use chain::{Chain, Lattice, Lesson, Observed};
-use labels::Label;
+use chain::{Chain, Lattice, Lesson, WordObservations};
+use labels::WordLabel;
 use observations::observed;
 
 use crate::{
@@ -129,13 +129,13 @@ impl Tagged<'_> {
             }
             filled.push((slot.index(), first, last));
         }
-        let all = self.lattice.of_labels(&Label::of_words(self.words.len(), &filled));
+        let all = self.lattice.of_labels(&WordLabel::of_words(self.words.len(), &filled));
         if known > 0.0 { (all / known).min(1.0) } else { all }
     }
 }
 
 /// The words of an utterance, and the observations of each.
-fn read(utterance: &Utterance) -> (Vec<Span>, Vec<Observed>) {
+fn read(utterance: &Utterance) -> (Vec<Span>, Vec<WordObservations>) {
     let words = words(utterance.text());
     let said: Vec<&str> = words.iter().map(|word| utterance.slice(*word)).collect();
     let observed = observed(&said);
@@ -144,7 +144,7 @@ fn read(utterance: &Utterance) -> (Vec<Span>, Vec<Observed>) {
 
 fn lesson(sentence: &Sentence) -> Lesson {
     let (words, observed) = read(&Utterance::new(&sentence.text));
-    Lesson { words: observed, labels: Label::of_words(words.len(), &filled(sentence, &words)) }
+    Lesson { words: observed, labels: WordLabel::of_words(words.len(), &filled(sentence, &words)) }
 }
 
 fn hash(sentence: &Sentence) -> blake3::Hash {

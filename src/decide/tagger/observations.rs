@@ -1,16 +1,16 @@
 //! The observations of a word: itself, its neighbours, its letters, and how it is written.
 
-use super::chain::{Observed, ROWS};
+use super::chain::{ROWS, WordObservations};
 use crate::text::fnv1a;
 
 /// The observations of each word of a text.
-pub(super) fn observed(words: &[&str]) -> Vec<Observed> {
+pub(super) fn observed(words: &[&str]) -> Vec<WordObservations> {
     let folded: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let shapes: Vec<String> = words.iter().map(|word| shape(word)).collect();
     (0..words.len()).map(|at| of_word(at, &folded, &shapes)).collect()
 }
 
-fn of_word(at: usize, folded: &[String], shapes: &[String]) -> Observed {
+fn of_word(at: usize, folded: &[String], shapes: &[String]) -> WordObservations {
     let near = |texts: &'_ [String], offset: isize| -> String {
         at.checked_add_signed(offset).and_then(|at| texts.get(at)).cloned().unwrap_or_default()
     };
@@ -42,7 +42,7 @@ fn of_word(at: usize, folded: &[String], shapes: &[String]) -> Observed {
         ("", "any".to_owned()),
     ];
     let rows = |named: &[(&str, String)]| named.iter().map(|(name, text)| row(name, text)).collect();
-    Observed { own: rows(&own), others: rows(&others) }
+    WordObservations { own: rows(&own), others: rows(&others) }
 }
 
 /// The first and the last `count` characters of a word.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rustc_hash::FxHashMap;
 
 use super::{
-    template::{Item, Template},
+    template::{Template, TemplateItem},
     words::{Gap, gaps},
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
         features::flag,
         filling::Anchor,
     },
-    exemplars::Shown,
+    exemplars::ShownValues,
     language::Language,
     module::SlotId,
     text::{Span, Utterance},
@@ -69,25 +69,25 @@ enum Neighbour {
 }
 
 /// One side of a mark, read away from it.
-type Side = Vec<Neighbour>;
+type MarkSide = Vec<Neighbour>;
 
 /// How often something stands in templates, and how often beside each slot.
-type Counts = FxHashMap<Neighbour, (f32, FxHashMap<SlotId, f32>)>;
+type NeighbourCounts = FxHashMap<Neighbour, (f32, FxHashMap<SlotId, f32>)>;
 
 /// The frames of a function's templates. Immutable.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     words: FxHashMap<Box<str>, usize>,
     /// The sides before marks, and those behind them: each once, sorted.
-    before: Vec<Side>,
-    behind: Vec<Side>,
+    before: Vec<MarkSide>,
+    behind: Vec<MarkSide>,
     /// For each side in `before`, the slots whose marks follow it, each with the index in `behind` of the side that
     /// follows the mark.
     marks: Vec<Vec<(SlotId, usize)>>,
     /// For each side in `behind`, the slots whose marks it follows.
     ended: Vec<Vec<SlotId>>,
-    followers: Counts,
-    preceders: Counts,
+    followers: NeighbourCounts,
+    preceders: NeighbourCounts,
     /// By slot.
     shown: Vec<bool>,
     /// Values that exemplars show, as folded words, by their first word.
@@ -98,9 +98,9 @@ pub(super) struct Frames {
 
 impl Frames {
     /// `values` are the values that exemplars show, by slot.
-    pub(super) fn new<'t>(templates: impl Iterator<Item = &'t Template>, values: &[Option<&Shown>]) -> Self {
+    pub(super) fn new<'t>(templates: impl Iterator<Item = &'t Template>, values: &[Option<&ShownValues>]) -> Self {
         let mut frames = Self { shown: vec![false; values.len()], ..Self::default() };
-        let mut marks: BTreeMap<Side, BTreeSet<(SlotId, Side)>> = BTreeMap::new();
+        let mut marks: BTreeMap<MarkSide, BTreeSet<(SlotId, MarkSide)>> = BTreeMap::new();
         for template in templates {
             let sentence = frames.sentence(template);
             for (at, beside) in sentence.iter().enumerate() {
@@ -116,13 +116,13 @@ impl Frames {
                 count(&mut frames.preceders, pair[1], pair[0]);
             }
         }
-        let mut behind: BTreeMap<&Side, BTreeSet<SlotId>> = BTreeMap::new();
+        let mut behind: BTreeMap<&MarkSide, BTreeSet<SlotId>> = BTreeMap::new();
         for (slot, side) in marks.values().flatten() {
             behind.entry(side).or_default().insert(*slot);
         }
-        let places: BTreeMap<&Side, usize> = behind.keys().enumerate().map(|(at, side)| (*side, at)).collect();
+        let places: BTreeMap<&MarkSide, usize> = behind.keys().enumerate().map(|(at, side)| (*side, at)).collect();
         let of_side =
-            |marks: &BTreeSet<(SlotId, Side)>| marks.iter().map(|(slot, side)| (*slot, places[side])).collect();
+            |marks: &BTreeSet<(SlotId, MarkSide)>| marks.iter().map(|(slot, side)| (*slot, places[side])).collect();
         frames.marks = marks.values().map(of_side).collect();
         frames.ended = behind.values().map(|slots| slots.iter().copied().collect()).collect();
         frames.behind = behind.into_keys().cloned().collect();
@@ -137,19 +137,19 @@ impl Frames {
 
     /// A template with its two edges, without the punctuation between slots.
     fn sentence(&mut self, template: &Template) -> Vec<Neighbour> {
-        let beside = |item: &Item| match item {
-            Item::Word(word) => {
+        let beside = |item: &TemplateItem| match item {
+            TemplateItem::Word(word) => {
                 let next = self.words.len();
                 Some(Neighbour::Word(*self.words.entry(word.clone()).or_insert(next)))
             }
-            Item::Slot(slot) => Some(Neighbour::Slot(*slot)),
-            Item::Mark => None,
+            TemplateItem::Slot(slot) => Some(Neighbour::Slot(*slot)),
+            TemplateItem::Mark => None,
         };
         let items: Vec<Neighbour> = template.items.iter().filter_map(beside).collect();
         std::iter::once(Neighbour::Edge).chain(items).chain([Neighbour::Edge]).collect()
     }
 
-    fn add_values(&mut self, slot: SlotId, shown: &Shown) {
+    fn add_values(&mut self, slot: SlotId, shown: &ShownValues) {
         let mut counts: HashMap<String, usize> = HashMap::new();
         for (value, count) in shown.values() {
             let value = Utterance::new(value);
@@ -181,7 +181,7 @@ impl Frames {
     }
 }
 
-fn count(counts: &mut Counts, one: Neighbour, beside: Neighbour) {
+fn count(counts: &mut NeighbourCounts, one: Neighbour, beside: Neighbour) {
     let (all, slots) = counts.entry(one).or_default();
     *all += 1.0;
     if let Neighbour::Slot(slot) = beside {
@@ -197,13 +197,13 @@ pub(crate) struct FramedUtterance<'a> {
     /// `None` for a word that no template contains.
     words: Vec<Option<usize>>,
     /// The place before each word, and the place behind the last.
-    places: Vec<Place>,
+    places: Vec<WordGap>,
     around: Around,
 }
 
 /// What is known of a place between two words.
 #[derive(Debug, Clone, Default)]
-struct Place {
+struct WordGap {
     /// A request may begin here; a request may end here.
     starts: bool,
     ends: bool,
@@ -226,13 +226,13 @@ impl<'a> FramedUtterance<'a> {
         let folded: Vec<&str> = utterance.folded_words().collect();
         let words = folded.iter().map(|word| frames.words.get(*word).copied()).collect();
         let around = carrier::around(language, utterance);
-        let place = |(at, gap): (usize, Gap)| Place {
+        let place = |(at, gap): (usize, Gap)| WordGap {
             starts: gap.has_stop || around.starts.contains(&at),
             ends: gap.has_stop || around.ends.contains(&at),
             has_mark: gap.has_mark,
-            ..Place::default()
+            ..WordGap::default()
         };
-        let mut places: Vec<Place> = gaps(utterance, language).into_iter().enumerate().map(place).collect();
+        let mut places: Vec<WordGap> = gaps(utterance, language).into_iter().enumerate().map(place).collect();
         for anchor in anchors {
             let (from, to) = touched(spans, anchor.span);
             places[from].found_behind.push(anchor.slot);
@@ -438,7 +438,7 @@ impl<'a> FramedUtterance<'a> {
 
 /// For each of these, the share of its places in the templates at which the slot stands beside it, and at which another
 /// slot does; the highest of each.
-fn share(counts: &Counts, beside: &[Neighbour], slot: SlotId) -> (f32, f32) {
+fn share(counts: &NeighbourCounts, beside: &[Neighbour], slot: SlotId) -> (f32, f32) {
     let shares = beside.iter().filter_map(|beside| counts.get(beside)).map(|(all, slots)| {
         let own = slots.get(&slot).copied().unwrap_or_default();
         let every: f32 = slots.values().sum();

@@ -10,15 +10,15 @@ use std::{cmp::Ordering, collections::BTreeSet};
 use super::{
     Templates,
     compiled::Compiled,
-    template::{Item, POSSESSIVES, Template},
-    words::{Gap, Token, gaps, tokens},
+    template::{POSSESSIVES, Template, TemplateItem},
+    words::{Gap, TemplateWord, gaps, tokens},
 };
 use crate::{
     ablation,
     decide::{
         bars::bars,
         carrier::{self, Around},
-        filling::{Anchor, Filling, Rule},
+        filling::{Anchor, Filling, FillingRule},
         limits,
     },
     language::negation::NegationRole,
@@ -128,7 +128,7 @@ pub(super) fn said(
     }
     let compared = Compared::new(templates, function, utterance, anchors);
     let mut best: Option<TemplateMatch> = None;
-    let mut consider = |items: &[Item], template: &Template| {
+    let mut consider = |items: &[TemplateItem], template: &Template| {
         // "At 45 Castle Street and take it" goes on with words of its own; no author put these before the addition.
         let is_added = items.len() > template.items.len();
         let found = compared.compare(items, template);
@@ -143,7 +143,7 @@ pub(super) fn said(
     for template in function.templates.iter().filter(|template| compared.has_words(&template.items)) {
         consider(&template.items, template);
         for addition in function.additions.iter().filter(|addition| compared.has_words(addition)) {
-            let ends_in_slot = matches!(template.items.last(), Some(Item::Slot(_)));
+            let ends_in_slot = matches!(template.items.last(), Some(TemplateItem::Slot(_)));
             let is_new = addition.last().is_some_and(|slot| !template.items.contains(slot));
             if ends_in_slot && is_new && !template.is_negative {
                 consider(&[&template.items[..], addition].concat(), template);
@@ -158,7 +158,7 @@ struct Compared<'a> {
     templates: &'a Templates,
     function: &'a Compiled,
     utterance: &'a Utterance,
-    words: Vec<Token>,
+    words: Vec<TemplateWord>,
     anchors: &'a [Anchor],
     /// The words of each anchor, as indices.
     places: Vec<(usize, usize)>,
@@ -169,7 +169,7 @@ struct Compared<'a> {
 
 /// The best way to some place in the utterance.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct BestPath {
     cost: Cost,
     /// The place where the item before ended.
     from: usize,
@@ -201,20 +201,20 @@ impl<'a> Compared<'a> {
         }
     }
 
-    fn compare(&self, items: &[Item], template: &Template) -> Option<TemplateMatch> {
+    fn compare(&self, items: &[TemplateItem], template: &Template) -> Option<TemplateMatch> {
         let length = self.words.len();
-        let mut columns: Vec<Vec<Option<Step>>> = Vec::with_capacity(items.len() + 1);
+        let mut columns: Vec<Vec<Option<BestPath>>> = Vec::with_capacity(items.len() + 1);
         let mut first = vec![None; length + 1];
         for start in self.around.starts.iter().filter(|start| **start <= length) {
-            first[*start] = Some(Step { cost: Cost::default(), from: *start, anchor: None });
+            first[*start] = Some(BestPath { cost: Cost::default(), from: *start, anchor: None });
         }
         columns.push(first);
         for (at, item) in items.iter().enumerate() {
             let before = columns.last()?;
             let column = match item {
-                Item::Word(word) => self.word(before, word),
-                Item::Mark => self.mark(before),
-                Item::Slot(slot) => self.value(*slot, (items, at), before),
+                TemplateItem::Word(word) => self.word(before, word),
+                TemplateItem::Mark => self.mark(before),
+                TemplateItem::Slot(slot) => self.value(*slot, (items, at), before),
             };
             if column.iter().all(Option::is_none) {
                 return None;
@@ -229,9 +229,14 @@ impl<'a> Compared<'a> {
 
     /// Fills the slot, which is item `at` of these, from each place that is reached: with what a recognizer found, or
     /// with a few words.
-    fn value(&self, slot: SlotId, (items, at): (&[Item], usize), before: &[Option<Step>]) -> Vec<Option<Step>> {
+    fn value(
+        &self,
+        slot: SlotId,
+        (items, at): (&[TemplateItem], usize),
+        before: &[Option<BestPath>],
+    ) -> Vec<Option<BestPath>> {
         let mut column = vec![None; before.len()];
-        let is_led = at > 0 && matches!(items[at - 1], Item::Word(_));
+        let is_led = at > 0 && matches!(items[at - 1], TemplateItem::Word(_));
         for (index, (from, to)) in self.places.iter().copied().enumerate() {
             let anchor = &self.anchors[index];
             // A sign without letters is not a word: "£".
@@ -248,9 +253,9 @@ impl<'a> Compared<'a> {
                 if !is_taken {
                     let (articles, doubt) = (step.cost.articles + articles, step.cost.doubt + 1.0 - anchor.score);
                     let cost = Cost { articles, doubt, ..step.cost };
-                    reach(&mut column, to, Step { cost, from: start, anchor: Some(index) });
+                    reach(&mut column, to, BestPath { cost, from: start, anchor: Some(index) });
                     if self.says_unit(slot, to) {
-                        reach(&mut column, to + 1, Step { cost, from: start, anchor: Some(index) });
+                        reach(&mut column, to + 1, BestPath { cost, from: start, anchor: Some(index) });
                     }
                 }
             }
@@ -269,10 +274,16 @@ impl<'a> Compared<'a> {
     }
 
     /// The slot filled with free text.
-    fn free(&self, slot: SlotId, (items, at): (&[Item], usize), before: &[Option<Step>], column: &mut [Option<Step>]) {
+    fn free(
+        &self,
+        slot: SlotId,
+        (items, at): (&[TemplateItem], usize),
+        before: &[Option<BestPath>],
+        column: &mut [Option<BestPath>],
+    ) {
         // The next value begins right behind it.
-        let is_joined = matches!(items.get(at + 1), Some(Item::Slot(_)));
-        let is_title = |word: &Token| self.templates.language.words.is_title(&word.folded);
+        let is_joined = matches!(items.get(at + 1), Some(TemplateItem::Slot(_)));
+        let is_title = |word: &TemplateWord| self.templates.language.words.is_title(&word.folded);
         let is_repeated = self.function.places[slot.index()].is_repeated;
         let reached = before.iter().enumerate().filter_map(|(from, step)| step.map(|step| (from, step)));
         for (from, step) in reached {
@@ -294,28 +305,28 @@ impl<'a> Compared<'a> {
                         + [from, to - 1].iter().filter(|end| self.words[**end].is_carrier).count(),
                     ..step.cost
                 };
-                reach(column, to, Step { cost, from, anchor: None });
+                reach(column, to, BestPath { cost, from, anchor: None });
             }
         }
     }
 
     /// True for a word that is not a value: "the", "something". If it is written like a name it may be a value: "Will".
-    fn says_nothing(&self, word: &Token) -> bool {
+    fn says_nothing(&self, word: &TemplateWord) -> bool {
         let words = &self.templates.language.words;
         let is_subject = words.answers.subjects.contains(&word.folded);
         let is_name = word.is_name && !is_subject && !word.folded.contains(['\'', '’']);
         !is_name && (word.is_carrier || words.is_indefinite(&word.folded))
     }
 
-    fn is_article(&self, word: &Token) -> bool {
+    fn is_article(&self, word: &TemplateWord) -> bool {
         let phrases = self.templates.language.negation.beginning_with(&word.folded);
         phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == NegationRole::Article)
     }
 
     /// Several small words may be a name where a template wants one, also in lower case ("will may"), unless one of
     /// them leads to a value or stands for one.
-    fn may_be_name(&self, words: &[Token]) -> bool {
-        let is_small = |word: &Token| {
+    fn may_be_name(&self, words: &[TemplateWord]) -> bool {
+        let is_small = |word: &TemplateWord| {
             let phrases = self.templates.language.negation.beginning_with(&word.folded);
             let mut roles = phrases.iter().filter(|phrase| phrase.rest.is_empty()).map(|phrase| phrase.meaning);
             roles.any(|role| matches!(role, NegationRole::Article | NegationRole::Lead))
@@ -340,7 +351,7 @@ impl<'a> Compared<'a> {
     }
 
     /// True for a word that joins two values: "and".
-    fn joins(&self, word: &Token) -> bool {
+    fn joins(&self, word: &TemplateWord) -> bool {
         self.templates.language.words.joints.conjunctions.contains(&word.folded)
     }
 
@@ -351,28 +362,28 @@ impl<'a> Compared<'a> {
     }
 
     /// Every word of the template occurs in the utterance.
-    fn has_words(&self, items: &[Item]) -> bool {
+    fn has_words(&self, items: &[TemplateItem]) -> bool {
         items.iter().all(|item| match item {
-            Item::Word(word) => self.words.iter().any(|said| *said.folded == **word),
-            Item::Slot(_) | Item::Mark => true,
+            TemplateItem::Word(word) => self.words.iter().any(|said| *said.folded == **word),
+            TemplateItem::Slot(_) | TemplateItem::Mark => true,
         })
     }
 
-    fn word(&self, before: &[Option<Step>], word: &str) -> Vec<Option<Step>> {
+    fn word(&self, before: &[Option<BestPath>], word: &str) -> Vec<Option<BestPath>> {
         let mut column = vec![None; before.len()];
         for (from, _) in self.words.iter().enumerate().filter(|(_, said)| said.folded == word) {
             if let Some(step) = before[from] {
-                column[from + 1] = Some(Step { from, anchor: None, ..step });
+                column[from + 1] = Some(BestPath { from, anchor: None, ..step });
             }
         }
         column
     }
 
-    fn mark(&self, before: &[Option<Step>]) -> Vec<Option<Step>> {
-        let marked = |(at, step): (usize, &Option<Step>)| {
+    fn mark(&self, before: &[Option<BestPath>]) -> Vec<Option<BestPath>> {
+        let marked = |(at, step): (usize, &Option<BestPath>)| {
             let missing = usize::from(!self.gaps[at].has_mark);
             let cost = |cost: Cost| Cost { marks: cost.marks + missing, ..cost };
-            step.map(|step| Step { cost: cost(step.cost), from: at, anchor: None })
+            step.map(|step| BestPath { cost: cost(step.cost), from: at, anchor: None })
         };
         before.iter().enumerate().map(marked).collect()
     }
@@ -380,7 +391,7 @@ impl<'a> Compared<'a> {
     /// The evidence against these words as free text: the number of their punctuation marks, and whether they contain
     /// the end of a sentence or what recognizers found for other slots. A recognized value that no word leads to is
     /// part of a longer text, and so is a number.
-    fn within(&self, slot: SlotId, items: &[Item], (from, to): (usize, usize)) -> (usize, bool) {
+    fn within(&self, slot: SlotId, items: &[TemplateItem], (from, to): (usize, usize)) -> (usize, bool) {
         let inside = &self.gaps[from + 1..to];
         let marks = inside.iter().filter(|gap| gap.has_mark).count();
         let has_stop = inside.iter().any(|gap| gap.has_stop);
@@ -404,7 +415,7 @@ impl<'a> Compared<'a> {
                     && self.function.frames.leads(&self.words[start - 1].folded, anchor.slot);
             let is_common = self.function.places[anchor.slot.index()].is_common;
             // "Two seats for 1984": the template has a separate slot for the number.
-            let is_elsewhere = is_common && items.contains(&Item::Slot(anchor.slot));
+            let is_elsewhere = is_common && items.contains(&TemplateItem::Slot(anchor.slot));
             // "i20, 2018"
             let is_behind_mark = *end == to && *start > from && self.gaps[*start].has_mark;
             // "Play 1984": the templates have the neighbouring word beside this slot, and never beside a number.
@@ -433,8 +444,8 @@ impl<'a> Compared<'a> {
     /// The path to `end`, read from its end to its start.
     fn read_back(
         &self,
-        items: &[Item],
-        columns: &[Vec<Option<Step>>],
+        items: &[TemplateItem],
+        columns: &[Vec<Option<BestPath>>],
         (end, cost): (usize, Cost),
         template: &Template,
     ) -> TemplateMatch {
@@ -446,8 +457,8 @@ impl<'a> Compared<'a> {
             found: 0,
             free_words: 0,
             marks: 0,
-            is_opened: matches!(items.first(), Some(Item::Word(_))),
-            ends_in_slot: matches!(items.last(), Some(Item::Slot(_))),
+            is_opened: matches!(items.first(), Some(TemplateItem::Word(_))),
+            ends_in_slot: matches!(items.last(), Some(TemplateItem::Slot(_))),
             is_doubtful: cost.is_doubtful,
             is_contextual: template.is_contextual,
             is_negative: template.is_negative,
@@ -458,17 +469,19 @@ impl<'a> Compared<'a> {
         for (at, item) in items.iter().enumerate().rev() {
             let Some(step) = columns[at + 1][to] else { break };
             match item {
-                Item::Word(_) => {
+                TemplateItem::Word(_) => {
                     said.own_words += 1;
                     said.telling_words += usize::from(!self.words[step.from].is_carrier);
                 }
-                Item::Mark => said.marks += usize::from(self.gaps[step.from].has_mark),
-                Item::Slot(slot) => {
+                TemplateItem::Mark => said.marks += usize::from(self.gaps[step.from].has_mark),
+                TemplateItem::Slot(slot) => {
                     let is_beside = |other: Option<usize>| {
-                        other.and_then(|other| items.get(other)).is_some_and(|other| matches!(other, Item::Slot(_)))
+                        other
+                            .and_then(|other| items.get(other))
+                            .is_some_and(|other| matches!(other, TemplateItem::Slot(_)))
                     };
                     // A sign that a recognizer found has no words.
-                    let free = |rule: Rule| {
+                    let free = |rule: FillingRule| {
                         let whole = Span::new(spans[step.from].start, spans[to - 1].end);
                         let is_owner = template.possessives.contains(slot);
                         let owner = is_owner.then(|| without_ending(self.utterance, whole)).flatten();
@@ -479,8 +492,8 @@ impl<'a> Compared<'a> {
                             let Anchor { slot, span, score } = self.anchors[index];
                             Filling { slot, span, anchor: Some(index), rule: None, confidence: score }
                         }
-                        None if is_beside(at.checked_sub(1)) || is_beside(Some(at + 1)) => free(Rule::Beside),
-                        None => free(Rule::Template),
+                        None if is_beside(at.checked_sub(1)) || is_beside(Some(at + 1)) => free(FillingRule::Beside),
+                        None => free(FillingRule::Template),
                     };
                     said.found += usize::from(step.anchor.is_some());
                     if step.anchor.is_none() {
@@ -492,7 +505,7 @@ impl<'a> Compared<'a> {
             to = step.from;
         }
         if let (Some(slot), Some(last)) = (template.is_value_of, end.checked_sub(1)) {
-            said.fillings.push(Filling::by(Rule::Template, slot, Span::new(spans[to].start, spans[last].end)));
+            said.fillings.push(Filling::by(FillingRule::Template, slot, Span::new(spans[to].start, spans[last].end)));
         }
         said.fillings.reverse();
         keep_names_whole(&mut said.fillings, self.utterance);
@@ -508,7 +521,7 @@ fn without_ending(utterance: &Utterance, value: Span) -> Option<Span> {
     (end > value.start).then(|| Span::new(value.start, end))
 }
 
-fn reach(column: &mut [Option<Step>], at: usize, step: Step) {
+fn reach(column: &mut [Option<BestPath>], at: usize, step: BestPath) {
     if column[at].is_none_or(|known| step.cost < known.cost) {
         column[at] = Some(step);
     }

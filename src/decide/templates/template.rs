@@ -9,7 +9,7 @@ use crate::{
 /// A template, its words folded.
 #[derive(Debug)]
 pub(super) struct Template {
-    pub items: Vec<Item>,
+    pub items: Vec<TemplateItem>,
     /// It counts only after a question for it.
     pub is_contextual: bool,
     /// It is a negative example: it looks like the function but does not mean it.
@@ -21,7 +21,7 @@ pub(super) struct Template {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Item {
+pub(super) enum TemplateItem {
     Word(Box<str>),
     Slot(SlotId),
     /// A comma or the like between two slots.
@@ -44,24 +44,24 @@ fn without_possessive(text: &str) -> Option<&str> {
 impl Template {
     /// `None` if it has a slot that the function does not have.
     pub(super) fn new(exemplar: &Exemplar) -> Option<Self> {
-        let mut items: Vec<Item> = Vec::new();
+        let mut items: Vec<TemplateItem> = Vec::new();
         let mut possessives = Vec::new();
         for piece in &exemplar.pieces {
             match piece {
-                Piece::Slot { slot, .. } => items.push(Item::Slot((*slot)?)),
+                Piece::Slot { slot, .. } => items.push(TemplateItem::Slot((*slot)?)),
                 Piece::Text(text) => {
                     // A possessive is part of the word before it, the last word of a value.
                     let owner = match items.last() {
-                        Some(Item::Slot(slot)) => without_possessive(text).map(|rest| (*slot, rest)),
+                        Some(TemplateItem::Slot(slot)) => without_possessive(text).map(|rest| (*slot, rest)),
                         _ => None,
                     };
                     possessives.extend(owner.map(|(slot, _)| slot));
                     let utterance = Utterance::new(owner.map_or(text.as_str(), |(_, rest)| rest));
-                    let words = utterance.folded_words().map(|word| Item::Word(word.into()));
+                    let words = utterance.folded_words().map(|word| TemplateItem::Word(word.into()));
                     let before = items.len();
                     items.extend(words);
                     if items.len() == before && before > 0 && text.chars().any(parts) {
-                        items.push(Item::Mark);
+                        items.push(TemplateItem::Mark);
                     }
                 }
             }
@@ -79,7 +79,7 @@ impl Template {
     pub(super) fn kept(exemplar: &Exemplar) -> Option<Self> {
         let [Piece::Slot { slot: Some(slot), .. }] = exemplar.pieces[..] else { return None };
         let sentence = Utterance::new(exemplar.utterance.as_deref()?);
-        let items: Vec<Item> = sentence.folded_words().map(|word| Item::Word(word.into())).collect();
+        let items: Vec<TemplateItem> = sentence.folded_words().map(|word| TemplateItem::Word(word.into())).collect();
         let own = Self::new(exemplar).filter(|_| !items.is_empty())?;
         Some(Self { items, is_value_of: Some(slot), ..own })
     }
@@ -89,14 +89,14 @@ impl Template {
     }
 
     /// The words between two slots, with the second slot: "<city> on <date>" adds "on <date>".
-    pub(super) fn additions(&self) -> impl Iterator<Item = Vec<Item>> + '_ {
-        let is_slot = |at: usize| matches!(self.items[at], Item::Slot(_));
+    pub(super) fn additions(&self) -> impl Iterator<Item = Vec<TemplateItem>> + '_ {
+        let is_slot = |at: usize| matches!(self.items[at], TemplateItem::Slot(_));
         let slots: Vec<usize> = (0..self.items.len()).filter(|at| is_slot(*at)).collect();
         let between: Vec<(usize, usize)> = slots.windows(2).map(|two| (two[0] + 1, two[1])).collect();
         let is_short = |from: usize, to: usize| {
             let mut words = self.items[from..to].iter().filter_map(|item| match item {
-                Item::Word(word) => Some(word),
-                Item::Slot(_) | Item::Mark => None,
+                TemplateItem::Word(word) => Some(word),
+                TemplateItem::Slot(_) | TemplateItem::Mark => None,
             });
             let first = words.next();
             let most = if first.is_some_and(|word| word.contains(is_unspaced)) { ADDED_UNSPACED } else { ADDED };

@@ -8,7 +8,7 @@ use crate::{
 
 /// One word of an utterance.
 #[derive(Debug)]
-pub(crate) struct Token {
+pub(crate) struct TemplateWord {
     pub folded: String,
     /// A word like "the" or "for", or a Japanese particle.
     pub is_carrier: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Token {
 }
 
 /// The words of an utterance in the language of this code.
-pub(super) fn tokens(utterance: &Utterance, code: &str) -> Vec<Token> {
+pub(super) fn tokens(utterance: &Utterance, code: &str) -> Vec<TemplateWord> {
     let language = Language::or_english(code);
     let is_unspaced = is_unspaced_language(code);
     let is_upper = |at: usize| {
@@ -28,7 +28,7 @@ pub(super) fn tokens(utterance: &Utterance, code: &str) -> Vec<Token> {
         let word = utterance.slice(*span);
         let is_capital = is_upper(at) && (at > 0 || is_unspaced || is_upper(at + 1));
         let is_name = is_unspaced && word.chars().all(is_of_names) || is_capital && !language.words.is_number(folded);
-        Token { is_carrier: is_carrier(folded, language), is_name, folded: folded.to_owned() }
+        TemplateWord { is_carrier: is_carrier(folded, language), is_name, folded: folded.to_owned() }
     };
     utterance.words().iter().zip(utterance.folded_words()).enumerate().map(token).collect()
 }

@@ -29,7 +29,7 @@ use crate::{
     text::fold,
 };
 use shown::{plain, spoken};
-use words::Wanted;
+use words::ValueRequirement;
 
 /// The most choices that a question lists.
 const LISTED: usize = 7;
@@ -66,7 +66,7 @@ fn invalid(voice: &Voice<'_>, id: FunctionId, aside: &InvalidValue) -> String {
     let slot = function.slots.iter().find(|slot| slot.path.holds(&aside.pointer));
     let name = slot.map_or_else(|| aside.pointer.clone(), |slot| spoken(slot.label()));
     let wanted = if voice.words.is_english() {
-        Wanted::Other(aside.expected.trim_end_matches('.'))
+        ValueRequirement::Other(aside.expected.trim_end_matches('.'))
     } else {
         voice.wanted(slot, aside)
     };

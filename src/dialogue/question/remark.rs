@@ -11,7 +11,7 @@ use crate::{
             shown::{cut, one_line, plain, spoken},
             voice::LONG,
         },
-        result::{CallResult, Came, bare},
+        result::{CallResult, ResultKind, bare},
     },
     language::grammar::upper_first,
     module::{Function, FunctionId, SlotPath, Wording, template},
@@ -36,7 +36,7 @@ const DEEPEST: usize = 4;
 
 /// The data of a template.
 #[derive(Serialize, Default)]
-struct Known<'a> {
+struct RemarkData<'a> {
     /// The function's name as words.
     function: &'a str,
     /// What it was called with, or would have been.
@@ -68,7 +68,7 @@ impl Voice<'_> {
             None if is_cancelled => return remark.nothing_open.clone(),
             None => (&own.out_of_scope, self.out_of_scope(times)),
         };
-        let known = Known { summary, ..Known::default() };
+        let known = RemarkData { summary, ..RemarkData::default() };
         self.written(author.as_ref(), &known).unwrap_or(plain)
     }
 
@@ -95,7 +95,7 @@ impl Voice<'_> {
     /// The reply to something that needs no answer.
     pub(crate) fn heard(&self) -> String {
         let author = self.module.settings.replies.acknowledged.as_ref();
-        self.written(author, &Known::default()).unwrap_or_else(|| self.words.remarks().acknowledged.clone())
+        self.written(author, &RemarkData::default()).unwrap_or_else(|| self.words.remarks().acknowledged.clone())
     }
 
     /// Says that no function does this, with the list of what can be asked for if it is short.
@@ -142,7 +142,7 @@ impl Voice<'_> {
             }
             _ => (general, Map::new()),
         };
-        let known = Known { function: &all, slots, ..Known::default() };
+        let known = RemarkData { function: &all, slots, ..RemarkData::default() };
         self.written(author, &known).unwrap_or_else(|| self.words.cancelled(&self.words.and(&deeds)))
     }
 
@@ -161,7 +161,7 @@ impl Voice<'_> {
         let function = of.map(|id| self.module.function(id));
         let own = function.and_then(|function| self.settings(function)?.replies.handed_off.as_ref());
         let title = function.map(|function| self.title(function)).unwrap_or_default();
-        let known = Known { function: &title, slots, ..Known::default() };
+        let known = RemarkData { function: &title, slots, ..RemarkData::default() };
         self.written(own.or(self.module.settings.replies.handed_off.as_ref()), &known)
     }
 
@@ -219,7 +219,7 @@ impl Voice<'_> {
         let own = function.and_then(|function| self.settings(function));
         let (general, remark) = (&self.module.settings.replies, self.words.remarks());
         let value = result.value();
-        let known = |told| Known {
+        let known = |told| RemarkData {
             function: &title,
             slots: result.arguments.clone(),
             result: value.clone(),
@@ -227,10 +227,10 @@ impl Voice<'_> {
             summary: "",
         };
         let came = result.came();
-        if came == Came::Refused {
+        if came == ResultKind::Refused {
             return remark.declined.clone();
         }
-        if let Came::Failed(reason) = &came {
+        if let ResultKind::Failed(reason) = &came {
             let deed = function.map_or_else(|| title.clone(), |function| self.purpose(function));
             let reason = cut(one_line(if reason.is_empty() { &deed } else { reason }), LONGEST_REASON);
             let author = own.and_then(|own| own.replies.failed.as_ref()).or(general.failed.as_ref());
@@ -241,12 +241,12 @@ impl Voice<'_> {
         let (acts, reads) = (function.is_some_and(Function::acts), function.is_some_and(|function| !function.acts()));
         let told = match (&came, fields) {
             // `{"success": true, "errors": []}`
-            (Came::Nothing, _) if acts && value.is_object() => String::new(),
-            (Came::Nothing, _) => remark.nothing_found.clone(),
+            (ResultKind::Nothing, _) if acts && value.is_object() => String::new(),
+            (ResultKind::Nothing, _) => remark.nothing_found.clone(),
             // A function that only reads, and returns nothing, has found nothing.
             _ if is_blank(&value) && reads => remark.nothing_found.clone(),
             (_, [_, ..]) => self.fields(&value, fields),
-            (Came::Done, []) => String::new(),
+            (ResultKind::Done, []) => String::new(),
             _ => self.told_value(&value),
         };
         let author = own.and_then(|own| own.replies.done.as_ref()).or(general.done.as_ref());
@@ -336,7 +336,7 @@ impl Voice<'_> {
     }
 
     /// The text of the author's template; `None` if there is none, or if it fails.
-    fn written(&self, author: Option<&Wording>, known: &Known<'_>) -> Option<String> {
+    fn written(&self, author: Option<&Wording>, known: &RemarkData<'_>) -> Option<String> {
         match template::rendered(self.author(author)?, known) {
             Ok(text) => Some(text).filter(|text| !text.is_empty()),
             Err(error) => {

@@ -3,7 +3,7 @@
 use crate::{
     call::{Validator, ViolationKind},
     conversation::{Confirmation, Form, InvalidValue, State, next::completed},
-    dialogue::question::{Voice, voice::Listener, words::Line},
+    dialogue::question::{Voice, voice::Listener, words::SummaryLine},
     module::SlotPath,
 };
 
@@ -49,7 +49,9 @@ impl Voice<'_> {
             && self.settings(function).is_some_and(|own| own.confirm);
 
         let mut text = self.title(function);
-        for (line, facts) in [(Line::Known, known), (Line::Missing, missing), (Line::NotValid, wrong)] {
+        for (line, facts) in
+            [(SummaryLine::Known, known), (SummaryLine::Missing, missing), (SummaryLine::NotValid, wrong)]
+        {
             if !facts.is_empty() {
                 text.push_str("\n- ");
                 text.push_str(&self.words.line(line, &self.words.facts(&facts)));
@@ -57,7 +59,7 @@ impl Voice<'_> {
         }
         if is_unconfirmed {
             text.push_str("\n- ");
-            text.push_str(&self.words.line(Line::Unconfirmed, ""));
+            text.push_str(&self.words.line(SummaryLine::Unconfirmed, ""));
         }
         Some(text)
     }

@@ -9,7 +9,7 @@ use crate::{
     dialogue::question::{
         LISTED,
         shown::{cut, described, is_index, last_key, masked, one_line, plain, shown, spoken},
-        words::{Asked, Relation, Wanted, Words},
+        words::{AskedKind, LanguageWords, Relation, ValueRequirement},
     },
     language::grammar::OfSlot,
     module::{
@@ -32,7 +32,7 @@ pub(crate) struct Voice<'a> {
     pub(crate) module: &'a Module,
     /// The languages in which the author's words are looked for; the wanted one is first.
     pub(crate) languages: [&'a str; 3],
-    pub(crate) words: Words,
+    pub(crate) words: LanguageWords,
     pub(crate) listener: Listener,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Voice<'a> {
     /// pack for either.
     pub(crate) fn new(module: &'a Module, wanted: Option<&'a str>) -> Self {
         let languages = [wanted.unwrap_or(module.language()), module.language(), "en"];
-        let words = languages.iter().find_map(|tag| Words::of(tag)).unwrap_or_else(Words::fallback);
+        let words = languages.iter().find_map(|tag| LanguageWords::of(tag)).unwrap_or_else(LanguageWords::fallback);
         Self { module, languages, words, listener: Listener::Person }
     }
 
@@ -239,14 +239,14 @@ impl<'a> Voice<'a> {
     /// The question for a slot by its name; its description may be needed to understand the name.
     pub(crate) fn asked(&self, function: &Function, slot: &Slot, name: &str, choices: &str) -> String {
         let kind = match slot.kind {
-            SlotKind::Boolean => Asked::Truth,
-            SlotKind::Integer | SlotKind::Number => Asked::Number,
-            SlotKind::String | SlotKind::Any => Asked::Other,
+            SlotKind::Boolean => AskedKind::Truth,
+            SlotKind::Integer | SlotKind::Number => AskedKind::Number,
+            SlotKind::String | SlotKind::Any => AskedKind::Other,
         };
         let said = self.words.grammar().of_slot(name, &described(slot));
         let is_bare = self.is_bare(name);
         match &said {
-            OfSlot::Thing(_) | OfSlot::More(_) | OfSlot::Nothing if kind == Asked::Truth => {
+            OfSlot::Thing(_) | OfSlot::More(_) | OfSlot::Nothing if kind == AskedKind::Truth => {
                 self.words.ask(name, kind, choices)
             }
             OfSlot::More(description) if is_bare => self.words.ask_bare(name, "", description, choices),
@@ -301,8 +301,8 @@ impl<'a> Voice<'a> {
         }
     }
 
-    pub(crate) fn wanted<'w>(&self, slot: Option<&'w Slot>, aside: &'w InvalidValue) -> Wanted<'w> {
-        let other = Wanted::Other(&aside.expected);
+    pub(crate) fn wanted<'w>(&self, slot: Option<&'w Slot>, aside: &'w InvalidValue) -> ValueRequirement<'w> {
+        let other = ValueRequirement::Other(&aside.expected);
         let Some(slot) = slot else { return other };
         let limit = |key: &str| slot.schema.get(key).filter(|limit| limit.is_number()).map(plain);
         let count = |key: &str| slot.schema.get(key).and_then(Value::as_u64);
@@ -313,37 +313,39 @@ impl<'a> Voice<'a> {
                 if slot.choices.len() > LISTED {
                     choices.push("…".to_owned());
                 }
-                Wanted::Choice(self.words.or(&choices))
+                ValueRequirement::Choice(self.words.or(&choices))
             }
             ViolationKind::Type => match slot.kind {
-                SlotKind::Integer => Wanted::WholeNumber,
-                SlotKind::Number => Wanted::Number,
-                SlotKind::Boolean => Wanted::YesOrNo,
-                SlotKind::String => Wanted::Text,
+                SlotKind::Integer => ValueRequirement::WholeNumber,
+                SlotKind::Number => ValueRequirement::Number,
+                SlotKind::Boolean => ValueRequirement::YesOrNo,
+                SlotKind::String => ValueRequirement::Text,
                 SlotKind::Any => other,
             },
-            ViolationKind::Format if aside.expected == POSSIBLE_PHONE => Wanted::Format("phone"),
-            ViolationKind::Format => slot.schema.get("format").and_then(Value::as_str).map_or(other, Wanted::Format),
+            ViolationKind::Format if aside.expected == POSSIBLE_PHONE => ValueRequirement::Format("phone"),
+            ViolationKind::Format => {
+                slot.schema.get("format").and_then(Value::as_str).map_or(other, ValueRequirement::Format)
+            }
             ViolationKind::Range => match (limit("minimum"), limit("maximum")) {
-                (Some(least), Some(most)) => Wanted::Between(least, most),
-                (Some(least), None) => Wanted::AtLeast(least),
-                (None, Some(most)) => Wanted::AtMost(most),
+                (Some(least), Some(most)) => ValueRequirement::Between(least, most),
+                (Some(least), None) => ValueRequirement::AtLeast(least),
+                (None, Some(most)) => ValueRequirement::AtMost(most),
                 (None, None) => limit("exclusiveMinimum")
-                    .map(Wanted::MoreThan)
-                    .or_else(|| limit("exclusiveMaximum").map(Wanted::LessThan))
-                    .or_else(|| limit("multipleOf").map(Wanted::MultipleOf))
+                    .map(ValueRequirement::MoreThan)
+                    .or_else(|| limit("exclusiveMaximum").map(ValueRequirement::LessThan))
+                    .or_else(|| limit("multipleOf").map(ValueRequirement::MultipleOf))
                     .unwrap_or(other),
             },
             ViolationKind::Length => {
                 let length = aside.found.as_ref().and_then(Value::as_str).map_or(0, |text| text.chars().count());
                 let length = u64::try_from(length).unwrap_or(u64::MAX);
                 match (count("minLength"), count("maxLength")) {
-                    (_, Some(most)) if length > most => Wanted::NotLonger(most),
-                    (Some(least), _) => Wanted::NotShorter(least),
+                    (_, Some(most)) if length > most => ValueRequirement::NotLonger(most),
+                    (Some(least), _) => ValueRequirement::NotShorter(least),
                     _ => other,
                 }
             }
-            ViolationKind::Pattern => Wanted::OtherForm,
+            ViolationKind::Pattern => ValueRequirement::OtherForm,
             _ => other,
         }
     }

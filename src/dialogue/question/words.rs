@@ -11,14 +11,14 @@ use crate::{
 
 /// The words of one language.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Words {
+pub(crate) struct LanguageWords {
     language: &'static Language,
     sentences: &'static Sentences,
 }
 
 /// A line of a summary about an open function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum SummaryLine {
     Known,
     Missing,
     NotValid,
@@ -28,7 +28,7 @@ pub(crate) enum Line {
 
 /// The kind of value that a question asks for, as far as its words depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum AskedKind {
     /// A yes or no.
     Truth,
     Number,
@@ -37,7 +37,7 @@ pub(crate) enum Asked {
 
 /// What a value would have to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wanted<'a> {
+pub(crate) enum ValueRequirement<'a> {
     /// One of a few, listed with "or".
     Choice(String),
     WholeNumber,
@@ -69,7 +69,7 @@ pub(crate) struct Relation {
     pub is_time: bool,
 }
 
-impl Words {
+impl LanguageWords {
     /// `None` for the BCP 47 tag of a language that Uptake has no pack for.
     pub(crate) fn of(tag: &str) -> Option<Self> {
         Language::of(tag).map(Self::new)
@@ -122,20 +122,20 @@ impl Words {
     }
 
     /// The question for one value without a useful description. `choices` ("a, b") may be empty.
-    pub(crate) fn ask(self, name: &str, kind: Asked, choices: &str) -> String {
+    pub(crate) fn ask(self, name: &str, kind: AskedKind, choices: &str) -> String {
         let (ask, grammar) = (&self.sentences.ask, self.grammar());
         let counted = grammar.counted(name);
         let (question, name) = match kind {
-            Asked::Truth => return upper_first(&ask.truth.fill(&[("name", name)])),
-            Asked::Number if grammar.is_plural(counted) => (&ask.how_many, counted),
-            Asked::Number | Asked::Other if grammar.is_plural(name) => (&ask.plural, name),
-            Asked::Number | Asked::Other => (&ask.plain, name),
+            AskedKind::Truth => return upper_first(&ask.truth.fill(&[("name", name)])),
+            AskedKind::Number if grammar.is_plural(counted) => (&ask.how_many, counted),
+            AskedKind::Number | AskedKind::Other if grammar.is_plural(name) => (&ask.plural, name),
+            AskedKind::Number | AskedKind::Other => (&ask.plain, name),
         };
         question.fill(&[("name", name), ("choices", &self.choices(choices))])
     }
 
     /// The question for one value, with its description.
-    pub(crate) fn ask_described(self, name: &str, kind: Asked, said: &OfSlot, listed: &str) -> String {
+    pub(crate) fn ask_described(self, name: &str, kind: AskedKind, said: &OfSlot, listed: &str) -> String {
         let (ask, choices) = (&self.sentences.ask, self.choices(listed));
         match said {
             OfSlot::Question(question) => format!("{question}{choices}"),
@@ -220,26 +220,26 @@ impl Words {
         }
     }
 
-    pub(crate) fn wanted(self, wanted: &Wanted<'_>) -> String {
+    pub(crate) fn wanted(self, wanted: &ValueRequirement<'_>) -> String {
         let words = &self.sentences.wanted;
         let with = |template: &SentenceTemplate, place, value: &str| template.fill(&[(place, value)]);
         match wanted {
-            Wanted::Choice(choices) => with(&words.choice, "choices", choices),
-            Wanted::WholeNumber => words.whole_number.clone(),
-            Wanted::Number => words.number.clone(),
-            Wanted::YesOrNo => words.yes_or_no.clone(),
-            Wanted::Text => words.text.clone(),
-            Wanted::Format(format) => self.format(format).to_owned(),
-            Wanted::AtLeast(limit) => with(&words.at_least, "limit", limit),
-            Wanted::AtMost(limit) => with(&words.at_most, "limit", limit),
-            Wanted::Between(least, most) => words.between.fill(&[("least", least), ("most", most)]),
-            Wanted::MoreThan(limit) => with(&words.more_than, "limit", limit),
-            Wanted::LessThan(limit) => with(&words.less_than, "limit", limit),
-            Wanted::MultipleOf(number) => with(&words.multiple_of, "number", number),
-            Wanted::NotShorter(count) => with(&words.not_shorter, "count", &count.to_string()),
-            Wanted::NotLonger(count) => with(&words.not_longer, "count", &count.to_string()),
-            Wanted::OtherForm => words.other_form.clone(),
-            Wanted::Other(reason) => with(&words.other, "reason", reason),
+            ValueRequirement::Choice(choices) => with(&words.choice, "choices", choices),
+            ValueRequirement::WholeNumber => words.whole_number.clone(),
+            ValueRequirement::Number => words.number.clone(),
+            ValueRequirement::YesOrNo => words.yes_or_no.clone(),
+            ValueRequirement::Text => words.text.clone(),
+            ValueRequirement::Format(format) => self.format(format).to_owned(),
+            ValueRequirement::AtLeast(limit) => with(&words.at_least, "limit", limit),
+            ValueRequirement::AtMost(limit) => with(&words.at_most, "limit", limit),
+            ValueRequirement::Between(least, most) => words.between.fill(&[("least", least), ("most", most)]),
+            ValueRequirement::MoreThan(limit) => with(&words.more_than, "limit", limit),
+            ValueRequirement::LessThan(limit) => with(&words.less_than, "limit", limit),
+            ValueRequirement::MultipleOf(number) => with(&words.multiple_of, "number", number),
+            ValueRequirement::NotShorter(count) => with(&words.not_shorter, "count", &count.to_string()),
+            ValueRequirement::NotLonger(count) => with(&words.not_longer, "count", &count.to_string()),
+            ValueRequirement::OtherForm => words.other_form.clone(),
+            ValueRequirement::Other(reason) => with(&words.other, "reason", reason),
         }
     }
 
@@ -461,13 +461,13 @@ impl Words {
     }
 
     /// One line of a summary.
-    pub(crate) fn line(self, line: Line, content: &str) -> String {
+    pub(crate) fn line(self, line: SummaryLine, content: &str) -> String {
         let summary = &self.sentences.summary;
         let text = match line {
-            Line::Known => &summary.known,
-            Line::Missing => &summary.missing,
-            Line::NotValid => &summary.not_valid,
-            Line::Unconfirmed => return summary.unconfirmed.clone(),
+            SummaryLine::Known => &summary.known,
+            SummaryLine::Missing => &summary.missing,
+            SummaryLine::NotValid => &summary.not_valid,
+            SummaryLine::Unconfirmed => return summary.unconfirmed.clone(),
         };
         text.fill(&[("content", content)])
     }

@@ -25,7 +25,7 @@ use crate::{
     module::{FunctionId, Module, ModuleName, OwnerMode},
     retrieve::{Candidate, Evidence, Source},
     shares::Owner,
-    understand::{Asked, Expected, Frame, Outcome, Turn, TurnRequest},
+    understand::{AskedItem, Expected, Frame, Outcome, Turn, TurnRequest},
 };
 
 /// Most retrieved functions that are shown where nothing was triggered.
@@ -136,8 +136,9 @@ pub(super) async fn answer(
     let expectations = request.expectations.unwrap_or_default();
     limits::count("expectedFrames", frames.len())?;
     limits::count("expectations", expectations.len())?;
-    let mut asked: Vec<Asked> = frames.into_iter().map(|frame| Asked { frame, slot: None }).collect();
-    asked.extend(expectations.into_iter().map(|one| Asked { frame: one.frame.unwrap_or_default(), slot: one.slot }));
+    let mut asked: Vec<AskedItem> = frames.into_iter().map(|frame| AskedItem { frame, slot: None }).collect();
+    asked
+        .extend(expectations.into_iter().map(|one| AskedItem { frame: one.frame.unwrap_or_default(), slot: one.slot }));
     for one in &asked {
         limits::name("expectedFrames", &one.frame)?;
         limits::name("expectations", one.slot.as_deref().unwrap_or_default())?;

@@ -21,7 +21,7 @@ use crate::{
     shares::Owner,
     snapshot::Snapshot,
     text::Span,
-    understand::{Asked, Expected, Hint, Trace, Turn, TurnRequest},
+    understand::{AskedItem, Expected, Hint, Trace, Turn, TurnRequest},
 };
 
 /// Minimum certainty of words that no recognizer found for a slot that was not asked for.
@@ -111,7 +111,7 @@ pub(super) async fn answer(
         return Ok(SlotAnswer(found.collect()));
     };
     let asked =
-        expected.into_iter().map(|slot| Asked { frame: module.function(function).name.clone(), slot: Some(slot) });
+        expected.into_iter().map(|slot| AskedItem { frame: module.function(function).name.clone(), slot: Some(slot) });
     let expected = Expected::named(module, asked.collect());
     let request = TurnRequest { utterance, given: Some(function), expected, hints, owner, ..TurnRequest::default() };
     let turn = app.understander.turn(&snapshot, &request).await.map_err(|error| ApiError::of_turn(&error, false))?;
