@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::{
     module::{
-        Builtin, Exemplar, ExemplarId, Function, FunctionId, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind,
-        squeeze,
+        Builtin, Exemplar, ExemplarId, Function, FunctionId, Module, RecognizerKind, Slot, SlotId, SlotKind,
+        TemplatePiece, squeeze,
     },
     text,
 };
@@ -60,7 +60,7 @@ fn kept_by(exemplar: &Exemplar, is_known: &IsValue<'_>) -> Option<Sentence> {
     };
     for piece in &exemplar.pieces {
         match piece {
-            Piece::Text(literal) => {
+            TemplatePiece::Text(literal) => {
                 let literal = literal.trim();
                 if literal.is_empty() {
                     continue;
@@ -69,7 +69,7 @@ fn kept_by(exemplar: &Exemplar, is_known: &IsValue<'_>) -> Option<Sentence> {
                 take(at, found, &mut waiting)?;
                 at = found + literal.len();
             }
-            Piece::Slot { slot, .. } => waiting.push((*slot)?),
+            TemplatePiece::Slot { slot, .. } => waiting.push((*slot)?),
         }
     }
     take(at, text.len(), &mut waiting)?;
@@ -168,13 +168,13 @@ pub fn lack_values(module: &Module) -> bool {
 
 fn shown_slots(exemplar: &Exemplar) -> impl Iterator<Item = SlotId> {
     exemplar.pieces.iter().filter_map(|piece| match piece {
-        Piece::Slot { slot, .. } => *slot,
-        Piece::Text(_) => None,
+        TemplatePiece::Slot { slot, .. } => *slot,
+        TemplatePiece::Text(_) => None,
     })
 }
 
 fn shows_slots(exemplar: &Exemplar) -> bool {
-    exemplar.pieces.iter().any(|piece| matches!(piece, Piece::Slot { .. }))
+    exemplar.pieces.iter().any(|piece| matches!(piece, TemplatePiece::Slot { .. }))
 }
 
 /// The texts that authors wrote for a slot, in order of appearance, each with its count.
@@ -300,8 +300,8 @@ fn filled(exemplar: &Exemplar, values: &[Vec<String>], turn: usize) -> SampleSen
     let mut is_marked = true;
     for (at, piece) in exemplar.pieces.iter().enumerate() {
         match piece {
-            Piece::Text(text) => sentence.text.push_str(text),
-            Piece::Slot { label, slot } => {
+            TemplatePiece::Text(text) => sentence.text.push_str(text),
+            TemplatePiece::Slot { label, slot } => {
                 let known =
                     slot.and_then(|slot| Some((slot, values.get(slot.index()).filter(|values| !values.is_empty())?)));
                 let Some((slot, values)) = known else {

@@ -187,7 +187,7 @@ pub fn unwatched(_done: usize, _all: usize) {}
 pub struct Prepared {
     pub snapshot: Arc<Snapshot>,
     pub report: BuildReport,
-    stamp: module::Stamp,
+    stamp: module::ModuleStamp,
 }
 
 /// What an earlier version learned, which need not be learned again.
@@ -202,7 +202,7 @@ struct Before<'a> {
 #[derive(Debug)]
 struct Served {
     snapshot: Arc<Snapshot>,
-    stamp: module::Stamp,
+    stamp: module::ModuleStamp,
 }
 
 /// All modules that serve. Cheap to clone; clones share their content.
@@ -595,7 +595,7 @@ impl Snapshots {
     }
 
     /// `None` if the directory cannot be read.
-    fn stamp(&self, name: &ModuleName) -> Option<module::Stamp> {
+    fn stamp(&self, name: &ModuleName) -> Option<module::ModuleStamp> {
         module::stamp(&self.directory(name)).ok()
     }
 

@@ -30,7 +30,7 @@ pub use options::ActionOptions;
 use crate::{
     llm::Secret,
     module::{
-        endpoint::{Endpoint, Target},
+        endpoint::{CallTarget, Endpoint},
         schema,
     },
     shares::{Owner, Shares},
@@ -215,7 +215,7 @@ impl Actor {
         loop {
             deed.tries += 1;
             let answer = match &endpoint.target {
-                Target::Http(operation) => match request::request(operation, &deed.arguments) {
+                CallTarget::Http(operation) => match request::request(operation, &deed.arguments) {
                     Ok(request) => {
                         let keyed = (!operation.method.is_idempotent() || endpoint.is_idempotent)
                             .then_some((endpoint.key_header.as_str(), key));
@@ -223,7 +223,7 @@ impl Actor {
                     }
                     Err(cause) => return Answer::refused(cause),
                 },
-                Target::Mcp { url, tool } => {
+                CallTarget::Mcp { url, tool } => {
                     tool::call(&self.0.client, (url, tool), &deed.arguments, &headers, (key, until)).await
                 }
             };

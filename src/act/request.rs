@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::module::endpoint::{Body, Method, Operation, Part, PartPlace, Style};
+use crate::module::endpoint::{BodyKind, Method, Operation, ParameterStyle, PartPlace, RequestPart};
 
 /// A request, without the headers that its author adds to every call.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,10 +46,10 @@ pub(super) fn request(operation: &Operation, arguments: &Map<String, Value>) -> 
         url.push_str(&query.join("&"));
     }
     let body = match (operation.body, whole) {
-        (Body::None | Body::Other, _) => Content::None,
-        (Body::Json, Some(whole)) => Content::Json(whole),
-        (Body::Json, None) => Content::Json(Value::Object(members)),
-        (Body::Form, whole) => {
+        (BodyKind::None | BodyKind::Other, _) => Content::None,
+        (BodyKind::Json, Some(whole)) => Content::Json(whole),
+        (BodyKind::Json, None) => Content::Json(Value::Object(members)),
+        (BodyKind::Form, whole) => {
             let members = whole.and_then(|whole| whole.as_object().cloned()).unwrap_or(members);
             Content::Form(members.iter().flat_map(|(name, value)| exploded(name, value)).collect::<Vec<_>>().join("&"))
         }
@@ -80,14 +80,14 @@ fn filled(operation: &Operation, arguments: &Map<String, Value>) -> Result<Strin
     Ok(url)
 }
 
-fn pairs(part: &Part, value: &Value) -> Vec<String> {
+fn pairs(part: &RequestPart, value: &Value) -> Vec<String> {
     match (part.style, value) {
-        (Style::Exploded, _) => exploded(&part.name, value),
-        (Style::Joined, _) => vec![pair(&part.name, &joined(value))],
-        (Style::Deep, Value::Object(members)) => {
+        (ParameterStyle::Exploded, _) => exploded(&part.name, value),
+        (ParameterStyle::Joined, _) => vec![pair(&part.name, &joined(value))],
+        (ParameterStyle::Deep, Value::Object(members)) => {
             members.iter().map(|(key, value)| pair(&format!("{}[{key}]", part.name), &text(value))).collect()
         }
-        (Style::Deep, _) => exploded(&part.name, value),
+        (ParameterStyle::Deep, _) => exploded(&part.name, value),
     }
 }
 
@@ -140,11 +140,11 @@ mod tests {
 
     use super::*;
 
-    fn part(name: &str, place: PartPlace) -> Part {
-        Part { argument: name.to_owned(), name: name.to_owned(), place, style: Style::Exploded }
+    fn part(name: &str, place: PartPlace) -> RequestPart {
+        RequestPart { argument: name.to_owned(), name: name.to_owned(), place, style: ParameterStyle::Exploded }
     }
 
-    fn operation(path: &str, parts: Vec<Part>, body: Body) -> Operation {
+    fn operation(path: &str, parts: Vec<RequestPart>, body: BodyKind) -> Operation {
         let server = Some("http://shop.example".to_owned());
         Operation { method: Method::Post, server, path: path.to_owned(), headers: Vec::new(), parts, body }
     }
@@ -158,10 +158,10 @@ mod tests {
         let parts = vec![
             part("id", PartPlace::Path),
             part("tag", PartPlace::Query),
-            Part { name: "size".to_owned(), ..part("body_size", PartPlace::Body) },
+            RequestPart { name: "size".to_owned(), ..part("body_size", PartPlace::Body) },
         ];
         let headers = vec![("x-version".to_owned(), "2".to_owned())];
-        let operation = Operation { headers, ..operation("/orders/{id}/lines?view=full", parts, Body::Json) };
+        let operation = Operation { headers, ..operation("/orders/{id}/lines?view=full", parts, BodyKind::Json) };
         let request =
             sent(&operation, &json!({"id": "a b/c", "tag": ["x", "ü&"], "body_size": 42, "unknown": 1})).unwrap();
         assert_eq!(request.url, "http://shop.example/orders/a%20b%2Fc/lines?view=full&tag=x&tag=%C3%BC%26");
@@ -172,25 +172,25 @@ mod tests {
     #[test]
     fn lists_and_objects_have_their_style() {
         let styled = |style| {
-            let part = Part { style, ..part("f", PartPlace::Query) };
-            let operation = operation("/", vec![part], Body::None);
+            let part = RequestPart { style, ..part("f", PartPlace::Query) };
+            let operation = operation("/", vec![part], BodyKind::None);
             [json!({"f": ["a", "b"]}), json!({"f": {"k": "v"}})].map(|value| {
                 let url = sent(&operation, &value).unwrap().url;
                 url.trim_start_matches("http://shop.example/").to_owned()
             })
         };
-        assert_eq!(styled(Style::Exploded), ["?f=a&f=b", "?k=v"]);
-        assert_eq!(styled(Style::Joined), ["?f=a%2Cb", "?f=k%2Cv"]);
-        assert_eq!(styled(Style::Deep), ["?f=a&f=b", "?f%5Bk%5D=v"]);
-        let form = operation("/", vec![part("a", PartPlace::Body), part("b", PartPlace::Body)], Body::Form);
+        assert_eq!(styled(ParameterStyle::Exploded), ["?f=a&f=b", "?k=v"]);
+        assert_eq!(styled(ParameterStyle::Joined), ["?f=a%2Cb", "?f=k%2Cv"]);
+        assert_eq!(styled(ParameterStyle::Deep), ["?f=a&f=b", "?f%5Bk%5D=v"]);
+        let form = operation("/", vec![part("a", PartPlace::Body), part("b", PartPlace::Body)], BodyKind::Form);
         assert_eq!(sent(&form, &json!({"a": "x y", "b": 2})).unwrap().body, Content::Form("a=x%20y&b=2".into()));
-        let whole = operation("/", vec![part("body", PartPlace::Whole)], Body::Json);
+        let whole = operation("/", vec![part("body", PartPlace::Whole)], BodyKind::Json);
         assert_eq!(sent(&whole, &json!({"body": [1, 2]})).unwrap().body, Content::Json(json!([1, 2])));
     }
 
     #[test]
     fn no_argument_leads_elsewhere() {
-        let operation = operation("/orders/{id}", vec![part("id", PartPlace::Path)], Body::None);
+        let operation = operation("/orders/{id}", vec![part("id", PartPlace::Path)], BodyKind::None);
         for value in [json!("."), json!(".."), json!(""), Value::Null, json!([])] {
             assert!(sent(&operation, &json!({"id": value})).is_err(), "{value}");
         }

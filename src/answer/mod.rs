@@ -388,7 +388,7 @@ mod tests {
         call::{Proposal, Validator, Verdict, ViolationKind},
         llm,
         module::fixture,
-        module::{ExemplarId, RecognizerId, SlotPath, Step},
+        module::{ExemplarId, PathStep, RecognizerId, SlotPath},
         text::Utterance,
         understand::{DecidedBy, Timings, Trace},
     };
@@ -397,8 +397,8 @@ mod tests {
         Stamp { id: "chatcmpl-1".into(), created: 1_790_000_000, call_id: || "call_1".into() }
     }
 
-    fn key(key: &str) -> Step {
-        Step::Key(key.into())
+    fn key(key: &str) -> PathStep {
+        PathStep::Key(key.into())
     }
 
     fn said(pointer: &str, value: Value, at: (usize, usize), text: &str) -> SlotValue {

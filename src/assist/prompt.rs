@@ -47,7 +47,7 @@ use crate::{
     },
     call::{Violation, ViolationKind},
     llm::{Message, ToolCall},
-    module::{Exemplar, ExemplarId, Function, FunctionId, Module, OwnerMode, Piece, RecognizerKind, Slot},
+    module::{Exemplar, ExemplarId, Function, FunctionId, Module, OwnerMode, RecognizerKind, Slot, TemplatePiece},
     retrieve::{Candidate, Source},
 };
 
@@ -268,10 +268,10 @@ fn exemplify(module: &Module, function: &Function, exemplar: &Exemplar) -> Optio
     let mut text = String::new();
     for piece in &exemplar.pieces {
         match piece {
-            Piece::Text(literal) => text.push_str(literal),
-            Piece::Slot { slot, .. } => {
+            TemplatePiece::Text(literal) => text.push_str(literal),
+            TemplatePiece::Slot { slot, .. } => {
                 let slot = function.slot((*slot)?);
-                let [crate::module::Step::Key(key)] = slot.path.0.as_slice() else { return None };
+                let [crate::module::PathStep::Key(key)] = slot.path.0.as_slice() else { return None };
                 let (said, value) = example(module, slot)?;
                 text.push_str(&said);
                 arguments.insert(key.to_string(), value);

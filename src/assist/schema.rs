@@ -14,7 +14,7 @@ use crate::{
         control_tokens::{neutral, neutralise},
     },
     llm::{Tool, strict},
-    module::{Function, FunctionId, Slot, Step},
+    module::{Function, FunctionId, PathStep, Slot},
 };
 
 mod fitted;
@@ -100,7 +100,7 @@ pub(crate) fn value(brief: &Brief<'_>, function: FunctionId, slot: &Slot) -> Val
     {
         Narrowed { labels, nullable: false }.apply(members);
     }
-    if slot.path.0.last() == Some(&Step::Each) {
+    if slot.path.0.last() == Some(&PathStep::Each) {
         of = json!({"type": "array", "items": of});
     }
     let mut wrapped = json!({"type": "object", "properties": {"value": of}});
@@ -339,7 +339,7 @@ mod tests {
             value["place"] = labels[labels.len() - 1].as_str().into();
             prop_assert!(fits(&plain, &plain, &value));
 
-            let place = SlotPath(vec![Step::Key("place".into())]);
+            let place = SlotPath(vec![PathStep::Key("place".into())]);
             let mut seen = fitted(&plain).into_owned();
             let made = answerable(&seen);
             labels::narrow(&mut seen, false, &place, labels.clone());

@@ -19,7 +19,7 @@ use super::{
     written::{formatted, number_value, read_boolean, read_number, whole},
 };
 use crate::{
-    module::{Function, SlotId, SlotPath, Step, squeeze},
+    module::{Function, PathStep, SlotId, SlotPath, squeeze},
     recognize::ValueReader,
     text::fold,
 };
@@ -67,7 +67,7 @@ struct Walk<'a, 'k> {
     root: &'a Value,
     knowledge: &'a Knowledge<'k>,
     pointer: String,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
     done: Vec<Coercion>,
 }
 
@@ -76,7 +76,7 @@ impl<'a, 'k> Walk<'a, 'k> {
         self.done.push(Coercion { path: self.pointer.clone(), name, from: from.clone(), to: to.clone() });
     }
 
-    fn within<T>(&mut self, key: &str, step: Step, act: impl FnOnce(&mut Self) -> T) -> T {
+    fn within<T>(&mut self, key: &str, step: PathStep, act: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         push_pointer(&mut self.pointer, key);
         self.steps.push(step);
@@ -201,7 +201,7 @@ impl<'a, 'k> Walk<'a, 'k> {
             .into_iter()
             .enumerate()
             .map(|(index, item)| match prefix.get(index).or(rest) {
-                Some(of) => self.within(&index.to_string(), Step::Each, |walk| walk.value(item, of, depth + 1)),
+                Some(of) => self.within(&index.to_string(), PathStep::Each, |walk| walk.value(item, of, depth + 1)),
                 None => item,
             })
             .collect()
@@ -234,7 +234,7 @@ impl<'a, 'k> Walk<'a, 'k> {
                 self.done.push(Coercion { path, name, from: value, to: Value::Null });
                 continue;
             }
-            let step = Step::Key(key.as_str().into());
+            let step = PathStep::Key(key.as_str().into());
             let value = self.within(&key, step, |walk| walk.value(value, of, depth + 1));
             result.insert(key, value);
         }
@@ -275,7 +275,7 @@ impl<'a, 'k> Walk<'a, 'k> {
         let to = Value::String(known.clone());
         self.done.push(Coercion { path, name: "key", from: Value::String(key.clone()), to });
         let made =
-            self.within(known, Step::Key(known.as_str().into()), |walk| walk.value(value.clone(), of, depth + 1));
+            self.within(known, PathStep::Key(known.as_str().into()), |walk| walk.value(value.clone(), of, depth + 1));
         if self.takes(&made, of) {
             return (known.clone(), made);
         }

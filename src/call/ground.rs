@@ -25,7 +25,7 @@ use super::{
     words::split_words,
 };
 use crate::{
-    module::{Function, Slot, SlotId, SlotKind, SlotPath, Step},
+    module::{Function, PathStep, Slot, SlotId, SlotKind, SlotPath},
     recognize::{Mention, ValueReader},
     text::{Span, Utterance, fold, fuel},
 };
@@ -113,7 +113,7 @@ struct Walk<'a> {
     /// The current place in the proposal, and its place in the result, where items move up.
     pointer: String,
     place: String,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
     grounding: Grounding,
 }
 
@@ -122,13 +122,13 @@ impl<'a> Walk<'a> {
         object
             .into_iter()
             .filter_map(|(key, value)| {
-                let kept = self.within(&key, &key, Step::Key(key.as_str().into()), |walk| walk.value(value))?;
+                let kept = self.within(&key, &key, PathStep::Key(key.as_str().into()), |walk| walk.value(value))?;
                 Some((key, kept))
             })
             .collect()
     }
 
-    fn within<T>(&mut self, key: &str, place: &str, step: Step, act: impl FnOnce(&mut Self) -> T) -> T {
+    fn within<T>(&mut self, key: &str, place: &str, step: PathStep, act: impl FnOnce(&mut Self) -> T) -> T {
         let (pointer_length, place_length) = (self.pointer.len(), self.place.len());
         push_pointer(&mut self.pointer, key);
         push_pointer(&mut self.place, place);
@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
                 let mut kept = Vec::with_capacity(items.len());
                 for (index, item) in items.into_iter().enumerate() {
                     let place = kept.len().to_string();
-                    kept.extend(self.within(&index.to_string(), &place, Step::Each, |walk| walk.value(item)));
+                    kept.extend(self.within(&index.to_string(), &place, PathStep::Each, |walk| walk.value(item)));
                 }
                 Some(kept).filter(|kept| !kept.is_empty()).map(Value::Array)
             }
@@ -416,7 +416,7 @@ impl<'a> Walk<'a> {
 
     /// The slot of exactly this place, or else the open slot ([`SlotKind::Any`]) that contains it.
     fn slot(&self) -> Option<(SlotId, &'a Slot)> {
-        let at = |steps: &[Step]| {
+        let at = |steps: &[PathStep]| {
             let id = (self.rules.slot_at)(&SlotPath(steps.to_vec()))?;
             Some((id, self.function.slot(id)))
         };

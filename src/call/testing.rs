@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::{
     language::Language,
     module::{
-        Counting, Function, Instance, ListSpec, Module, ModuleName, Recognizer, RecognizerId, RecognizerKind, Settings,
-        Slot, SlotKind, SlotPath, SlotReading, Step,
+        Counting, Function, Instance, ListSpec, Module, ModuleName, PathStep, Recognizer, RecognizerId, RecognizerKind,
+        Settings, Slot, SlotKind, SlotPath, SlotReading,
     },
 };
 
@@ -30,19 +30,19 @@ pub(crate) fn function(name: &str, parameters: Value) -> Function {
     }
 }
 
-fn leaves(schema: &Value, steps: &mut Vec<Step>, required: bool, slots: &mut Vec<Slot>) {
+fn leaves(schema: &Value, steps: &mut Vec<PathStep>, required: bool, slots: &mut Vec<Slot>) {
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
         let needed: Vec<&str> =
             schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
         for (key, of) in properties {
-            steps.push(Step::Key(key.as_str().into()));
+            steps.push(PathStep::Key(key.as_str().into()));
             leaves(of, steps, required && needed.contains(&key.as_str()), slots);
             steps.pop();
         }
         return;
     }
     if let Some(items) = schema.get("items") {
-        steps.push(Step::Each);
+        steps.push(PathStep::Each);
         leaves(items, steps, required, slots);
         steps.pop();
         return;

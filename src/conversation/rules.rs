@@ -14,8 +14,8 @@ use jiff::{
 use serde_json::{Map, Number, Value};
 
 use crate::module::{
-    SlotPath, Step,
-    rule::{Base, Rule, Shift, Side, Temporal, Unit},
+    PathStep, SlotPath,
+    rule::{Base, Operand, Rule, Shift, ShiftUnit, Temporal},
     settings::RuleSettings,
 };
 
@@ -60,13 +60,13 @@ fn holds(rule: &Rule, arguments: &Map<String, Value>, item: &[usize], now: &Zone
 }
 
 /// The indices of every item of the array at `path`; one empty row if there is no array.
-fn items_of(arguments: &Map<String, Value>, path: &[Step], indices: &mut Vec<usize>, items: &mut Vec<Vec<usize>>) {
-    let depth = path.iter().filter(|step| **step == Step::Each).count();
+fn items_of(arguments: &Map<String, Value>, path: &[PathStep], indices: &mut Vec<usize>, items: &mut Vec<Vec<usize>>) {
+    let depth = path.iter().filter(|step| **step == PathStep::Each).count();
     if indices.len() == depth {
         items.push(indices.clone());
         return;
     }
-    let each = path.iter().enumerate().filter(|(_, step)| **step == Step::Each).nth(indices.len());
+    let each = path.iter().enumerate().filter(|(_, step)| **step == PathStep::Each).nth(indices.len());
     let Some((end, _)) = each else { return };
     let length = value_at(arguments, &path[..end], indices).and_then(Value::as_array).map_or(0, Vec::len);
     for index in 0..length {
@@ -77,15 +77,15 @@ fn items_of(arguments: &Map<String, Value>, path: &[Step], indices: &mut Vec<usi
 }
 
 /// The value at `path`, with `indices` for its arrays.
-fn value_at<'a>(arguments: &'a Map<String, Value>, path: &[Step], indices: &[usize]) -> Option<&'a Value> {
+fn value_at<'a>(arguments: &'a Map<String, Value>, path: &[PathStep], indices: &[usize]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
-    let Step::Key(key) = first else { return None };
+    let PathStep::Key(key) = first else { return None };
     let mut place = arguments.get(&**key)?;
     let mut indices = indices.iter();
     for step in rest {
         place = match step {
-            Step::Key(key) => place.get(&**key)?,
-            Step::Each => place.get(*indices.next()?)?,
+            PathStep::Key(key) => place.get(&**key)?,
+            PathStep::Each => place.get(*indices.next()?)?,
         };
     }
     Some(place)
@@ -98,8 +98,8 @@ fn pointer(path: &SlotPath, item: &[usize]) -> String {
         .skip(1)
         .zip(&path.0)
         .map(|(text, step)| match (step, text) {
-            (Step::Key(_), key) => format!("/{key}"),
-            (Step::Each, _) => indices.next().map_or_else(|| "/-".to_owned(), |index| format!("/{index}")),
+            (PathStep::Key(_), key) => format!("/{key}"),
+            (PathStep::Each, _) => indices.next().map_or_else(|| "/-".to_owned(), |index| format!("/{index}")),
         })
         .collect()
 }
@@ -127,7 +127,7 @@ enum Quantity<'a> {
 }
 
 fn evaluated<'a>(
-    side: &'a Side,
+    side: &'a Operand,
     arguments: &'a Map<String, Value>,
     item: &[usize],
     now: &Zoned,
@@ -183,12 +183,12 @@ impl<'a> Quantity<'a> {
 fn span(shift: Shift) -> Option<Span> {
     let (span, amount) = (Span::new(), shift.amount);
     let span = match shift.unit {
-        Unit::Minute => span.try_minutes(amount),
-        Unit::Hour => span.try_hours(amount),
-        Unit::Day => span.try_days(amount),
-        Unit::Week => span.try_weeks(amount),
-        Unit::Month => span.try_months(amount),
-        Unit::Year => span.try_years(amount),
+        ShiftUnit::Minute => span.try_minutes(amount),
+        ShiftUnit::Hour => span.try_hours(amount),
+        ShiftUnit::Day => span.try_days(amount),
+        ShiftUnit::Week => span.try_weeks(amount),
+        ShiftUnit::Month => span.try_months(amount),
+        ShiftUnit::Year => span.try_years(amount),
     };
     span.ok()
 }

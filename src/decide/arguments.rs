@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     decide::{filling::SpannedValue, totals},
-    module::{Function, Piece, SlotId, SlotPath, Step},
+    module::{Function, PathStep, SlotId, SlotPath, TemplatePiece},
     text::{Span, fuel},
 };
 
@@ -65,7 +65,7 @@ pub(crate) fn arguments(function: &Function, said: &[SpannedValue]) -> (Map<Stri
 /// petrol".
 fn item_numbers(function: &Function, said: &[SpannedValue]) -> Vec<Option<usize>> {
     let mut numbers = vec![Some(0); said.len()];
-    let mut arrays: BTreeMap<&[Step], BTreeMap<SlotId, Vec<usize>>> = BTreeMap::new();
+    let mut arrays: BTreeMap<&[PathStep], BTreeMap<SlotId, Vec<usize>>> = BTreeMap::new();
     for (index, one) in said.iter().enumerate() {
         if let Some(array) = array_of(&function.slot(one.slot).path) {
             arrays.entry(array).or_default().entry(one.slot).or_default().push(index);
@@ -182,7 +182,7 @@ fn shown_side(function: &Function, slot: SlotId, head: SlotId) -> Option<HeadSid
             exemplar
                 .pieces
                 .iter()
-                .position(|piece| matches!(piece, Piece::Slot { slot: Some(own), .. } if *own == wanted))
+                .position(|piece| matches!(piece, TemplatePiece::Slot { slot: Some(own), .. } if *own == wanted))
         };
         Some(if place(slot)? < place(head)? { HeadSide::Before } else { HeadSide::Behind })
     });
@@ -191,13 +191,13 @@ fn shown_side(function: &Function, slot: SlotId, head: SlotId) -> Option<HeadSid
 }
 
 /// The steps up to and with the first array of a path.
-fn array_of(path: &SlotPath) -> Option<&[Step]> {
-    path.0.iter().position(|step| *step == Step::Each).map(|at| &path.0[..=at])
+fn array_of(path: &SlotPath) -> Option<&[PathStep]> {
+    path.0.iter().position(|step| *step == PathStep::Each).map(|at| &path.0[..=at])
 }
 
 /// True for a list within an item of an array.
 fn is_list_of_item(path: &SlotPath) -> bool {
-    path.0.iter().filter(|step| **step == Step::Each).count() > 1
+    path.0.iter().filter(|step| **step == PathStep::Each).count() > 1
 }
 
 fn put(root: &mut Value, path: &SlotPath, item: usize, value: Value) -> Option<String> {
@@ -207,12 +207,12 @@ fn put(root: &mut Value, path: &SlotPath, item: usize, value: Value) -> Option<S
     for (index, step) in path.0.iter().enumerate() {
         let last = index + 1 == path.0.len();
         match step {
-            Step::Key(key) => {
+            PathStep::Key(key) => {
                 pointer.push('/');
                 pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
                 place = place.as_object_mut()?.entry(key.to_string()).or_insert(Value::Null);
             }
-            Step::Each => {
+            PathStep::Each => {
                 if place.is_null() {
                     *place = Value::Array(Vec::new());
                 }
@@ -234,7 +234,7 @@ fn put(root: &mut Value, path: &SlotPath, item: usize, value: Value) -> Option<S
                 place = &mut items[number];
             }
         }
-        if !last && place.is_null() && !matches!(path.0[index + 1], Step::Each) {
+        if !last && place.is_null() && !matches!(path.0[index + 1], PathStep::Each) {
             *place = Value::Object(Map::new());
         }
     }

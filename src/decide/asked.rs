@@ -10,7 +10,9 @@ use crate::{
         vocabulary::{own_words, words_of},
     },
     language::{Language, facts::is_unspaced_language},
-    module::{Function, FunctionId, Module, Piece, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind, Step},
+    module::{
+        Function, FunctionId, Module, PathStep, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind, TemplatePiece,
+    },
     probability::EVEN,
     recognize::{
         Mention,
@@ -192,7 +194,7 @@ pub(crate) fn led(
     let (utterance, code) = (situation.utterance(), language(&situation.knowledge.module));
     let mut leads: Vec<(String, SlotId)> = Vec::new();
     for pair in function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2)) {
-        if let [Piece::Text(text), Piece::Slot { slot: Some(slot), .. }] = pair
+        if let [TemplatePiece::Text(text), TemplatePiece::Slot { slot: Some(slot), .. }] = pair
             && let Some(lead) = words_of(text).pop()
             && !leads.contains(&(lead.clone(), *slot))
         {
@@ -237,7 +239,7 @@ pub(crate) fn led(
 }
 
 pub(crate) fn is_list_of_texts(slot: &Slot) -> bool {
-    slot.path.0.last() == Some(&Step::Each) && slot.kind == SlotKind::String && slot.choices.is_empty()
+    slot.path.0.last() == Some(&PathStep::Each) && slot.kind == SlotKind::String && slot.choices.is_empty()
 }
 
 /// The items of a value of a list of texts, which commas and conjunctions divide: "Chile, Peru and Bolivia".

@@ -15,7 +15,7 @@ use crate::{
         vocabulary::words_of,
     },
     language::{Language, negation::NegationRole, slots::OfSlots, values::Sense},
-    module::{Function, Piece, Slot, SlotId, Step, squeeze},
+    module::{Function, PathStep, Slot, SlotId, TemplatePiece, squeeze},
     recognize::reply,
     text::{Span, fold},
 };
@@ -183,9 +183,11 @@ impl Extent<'_> {
     fn is_followed(&self, slot: SlotId) -> bool {
         let mut windows = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
         windows.any(|pieces| match pieces {
-            [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(_), .. }] => {
-                *one == slot && text.trim() == ","
-            }
+            [
+                TemplatePiece::Slot { slot: Some(one), .. },
+                TemplatePiece::Text(text),
+                TemplatePiece::Slot { slot: Some(_), .. },
+            ] => *one == slot && text.trim() == ",",
             _ => false,
         })
     }
@@ -198,8 +200,12 @@ impl Extent<'_> {
 
     /// Two free-text slots that a template joins by a few words, or has side by side.
     fn pairs(&self) -> &[Pair] {
-        let pair = |pieces: &[Piece]| match pieces {
-            [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(other), .. }] => {
+        let pair = |pieces: &[TemplatePiece]| match pieces {
+            [
+                TemplatePiece::Slot { slot: Some(one), .. },
+                TemplatePiece::Text(text),
+                TemplatePiece::Slot { slot: Some(other), .. },
+            ] => {
                 let lead = words_of(text);
                 let are_texts = is_text(self.function.slot(*one)) && is_text(self.function.slot(*other));
                 let is_joined = if lead.is_empty() { text.trim().is_empty() } else { lead.len() <= LEADING };
@@ -231,7 +237,7 @@ impl Extent<'_> {
             let is_literal = |word: Span| {
                 let said = self.said(word);
                 let mut pieces = self.function.exemplars.iter().flat_map(|exemplar| &exemplar.pieces);
-                pieces.any(|piece| matches!(piece, Piece::Text(text) if words_of(text).last() == Some(&said)))
+                pieces.any(|piece| matches!(piece, TemplatePiece::Text(text) if words_of(text).last() == Some(&said)))
             };
             while next.is_some() && words.last().is_some_and(|word| is_literal(*word)) {
                 words.pop();
@@ -353,5 +359,5 @@ fn is_text(slot: &Slot) -> bool {
 }
 
 fn is_list_of_texts(slot: &Slot) -> bool {
-    slot.takes_any_words() && slot.path.0.last() == Some(&Step::Each)
+    slot.takes_any_words() && slot.path.0.last() == Some(&PathStep::Each)
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     language::{Language, words::Names},
-    module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, Slot, SlotId},
+    module::{Exemplar, Function, FunctionId, Module, OwnerMode, Slot, SlotId, TemplatePiece},
     recognize::{NegationKind, Recognizers},
     text::{Span, Utterance, fold, in_words},
 };
@@ -90,12 +90,12 @@ impl Phrasing {
         let mut length = 0;
         for piece in &exemplar.pieces {
             match piece {
-                Piece::Text(literal) => {
+                TemplatePiece::Text(literal) => {
                     text.push_str(literal);
                     length += literal.chars().count();
                     self.words.extend(words_of(literal));
                 }
-                Piece::Slot { slot, .. } => {
+                TemplatePiece::Slot { slot, .. } => {
                     text.push_str(PLACEHOLDER);
                     places.push((Span::new(length, length + PLACEHOLDER.len()), *slot));
                     length += PLACEHOLDER.len();
@@ -124,7 +124,7 @@ impl Verbs {
         for id in module.function_ids() {
             let function = module.function(id);
             let openings = shown(function).filter_map(|exemplar| match exemplar.pieces.first() {
-                Some(Piece::Text(text)) => words_of(text).into_iter().next(),
+                Some(TemplatePiece::Text(text)) => words_of(text).into_iter().next(),
                 _ => None,
             });
             for word in words_of(&in_words(&function.name)).into_iter().take(1).chain(openings) {

@@ -18,7 +18,7 @@ use crate::{
         situation::Situation,
     },
     language::{Language, slots::OfSlots},
-    module::{Function, SlotId, SlotKind, Step},
+    module::{Function, PathStep, SlotId, SlotKind},
     recognize::reply,
     text::{Span, fold, name_words},
 };
@@ -46,7 +46,7 @@ pub(super) fn has_code(text: &str) -> bool {
 #[derive(Debug, Clone, PartialEq)]
 struct Slots {
     /// The object that has them, and the beginning of their names: "old" of `old_street`.
-    of: (Vec<Step>, Vec<String>),
+    of: (Vec<PathStep>, Vec<String>),
     street: Option<SlotId>,
     town: Option<SlotId>,
     code: Option<SlotId>,
@@ -127,7 +127,7 @@ fn slots_of(situation: &Situation<'_>, function: &Function) -> Vec<Slots> {
     let mut groups: Vec<Slots> = Vec::new();
     for id in function.slot_ids() {
         let slot = function.slot(id);
-        let Some((Step::Key(name), object)) = slot.path.0.split_last() else { continue };
+        let Some((PathStep::Key(name), object)) = slot.path.0.split_last() else { continue };
         if slot.path.is_repeated() || !matches!(slot.kind, SlotKind::String | SlotKind::Any) {
             continue;
         }

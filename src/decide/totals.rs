@@ -3,7 +3,7 @@
 use crate::{
     ablation,
     decide::filling::SpannedValue,
-    module::{Function, SlotId, Step},
+    module::{Function, PathStep, SlotId},
 };
 
 /// A number that is divided.
@@ -21,7 +21,7 @@ pub(super) struct Split {
 pub(super) fn split(function: &Function, said: &[SpannedValue]) -> Option<Split> {
     let array = |slot: SlotId| {
         let steps = &function.slot(slot).path.0;
-        let at = steps.iter().position(|step| *step == Step::Each)?;
+        let at = steps.iter().position(|step| *step == PathStep::Each)?;
         (at + 1 < steps.len()).then(|| &steps[..=at])
     };
     let of_lists: Vec<usize> = (0..said.len()).filter(|at| array(said[*at].slot).is_some()).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, Slot},
+    module::{Exemplar, Function, FunctionId, Module, OwnerMode, Slot, TemplatePiece},
     recognize::acts::{self, Courtesy},
     text::{Utterance, fold, in_words},
 };
@@ -85,8 +85,8 @@ fn shown(function: &Function) -> impl Iterator<Item = &Exemplar> {
 /// The text of an exemplar outside its slots.
 fn literals(exemplar: &Exemplar) -> impl Iterator<Item = &str> {
     exemplar.pieces.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(text.as_str()),
-        Piece::Slot { .. } => None,
+        TemplatePiece::Text(text) => Some(text.as_str()),
+        TemplatePiece::Slot { .. } => None,
     })
 }
 
@@ -105,7 +105,7 @@ fn literal_shares(function: &Function) -> FxHashMap<String, f32> {
 /// The courtesies that exemplars without slots, and functions' names, stand for.
 fn courtesies(module: &Module) -> BTreeSet<Courtesy> {
     let whole = |exemplar: &Exemplar| match &exemplar.pieces[..] {
-        [Piece::Text(text)] => Some(text.clone()),
+        [TemplatePiece::Text(text)] => Some(text.clone()),
         _ => None,
     };
     let exemplars = module.functions.iter().flat_map(shown).filter_map(whole);
@@ -129,8 +129,8 @@ pub(crate) fn texts(function: &Function) -> impl Iterator<Item = String> {
 pub(crate) fn own_words(module: &Module, function: FunctionId) -> Vec<String> {
     let definition = module.function(function);
     let literals = definition.exemplars.iter().flat_map(|exemplar| &exemplar.pieces).filter_map(|piece| match piece {
-        Piece::Text(text) => Some(text.as_str()),
-        Piece::Slot { .. } => None,
+        TemplatePiece::Text(text) => Some(text.as_str()),
+        TemplatePiece::Slot { .. } => None,
     });
     let names = definition.slots.iter().map(Slot::label);
     literals.chain(names).flat_map(words_of).collect()

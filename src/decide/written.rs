@@ -13,7 +13,7 @@ use crate::{
         vocabulary::words_of,
     },
     language::Language,
-    module::{Function, OwnerMode, Piece, RecognizerId, RecognizerKind, Slot, SlotId},
+    module::{Function, OwnerMode, RecognizerId, RecognizerKind, Slot, SlotId, TemplatePiece},
     probability::EVEN,
     recognize::reply,
     text::{Span, fold},
@@ -102,7 +102,9 @@ pub(super) fn is_led(situation: &Situation<'_>, function: &Function, slot: SlotI
     let mut pairs = function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2));
     !said.is_empty()
         && pairs.any(|pair| match pair {
-            [Piece::Text(text), Piece::Slot { slot: Some(own), .. }] => *own == slot && words_of(text).ends_with(&said),
+            [TemplatePiece::Text(text), TemplatePiece::Slot { slot: Some(own), .. }] => {
+                *own == slot && words_of(text).ends_with(&said)
+            }
             _ => false,
         })
 }
@@ -113,13 +115,13 @@ pub(super) fn is_apart(situation: &Situation<'_>, function: &Function, slot: Slo
     let utterance = situation.utterance();
     let before = utterance.words().iter().rfind(|word| word.end <= span.start);
     let gap = before.map(|word| utterance.slice(Span::new(word.end, span.start)));
-    let is_own = |piece: &Piece| matches!(piece, Piece::Slot { slot: Some(own), .. } if *own == slot);
+    let is_own = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Slot { slot: Some(own), .. } if *own == slot);
     let parts = |text: &str| text.trim_end().ends_with([',', '、', '.', '。', '!', '！']);
     let is_parted = gap.is_none_or(parts);
     function.exemplars.iter().any(|exemplar| {
         is_parted && exemplar.pieces.first().is_some_and(is_own)
             || exemplar.pieces.windows(2).any(|pair| match pair {
-                [Piece::Text(text), own] => is_own(own) && parts(text) && gap.is_some_and(parts),
+                [TemplatePiece::Text(text), own] => is_own(own) && parts(text) && gap.is_some_and(parts),
                 _ => false,
             })
     })
@@ -259,7 +261,7 @@ pub(super) fn is_of_templates(situation: &Situation<'_>, function: &Function, fi
     let shown = function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative);
     let literals: Vec<String> = shown
         .flat_map(|exemplar| &exemplar.pieces)
-        .filter_map(|piece| if let Piece::Text(text) = piece { Some(words_of(text)) } else { None })
+        .filter_map(|piece| if let TemplatePiece::Text(text) = piece { Some(words_of(text)) } else { None })
         .flatten()
         .collect();
     words.iter().any(|word| !language.words.is_carrier(word))

@@ -11,7 +11,7 @@ use crate::{
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN},
         slot_reference::SlotReference,
     },
-    module::{Builtin, Function, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
+    module::{Builtin, Function, Module, PathStep, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, TemplatePiece},
     recognize::{
         Mention,
         acts::{MoveKind, Pick},
@@ -31,12 +31,12 @@ impl OpenForm<'_> {
     pub(crate) fn head(&self) -> Option<SlotId> {
         let in_list = |slot: &SlotId| {
             let path = &self.function.slot(*slot).path.0;
-            path.iter().position(|step| *step == Step::Each).is_some_and(|at| at + 1 < path.len())
+            path.iter().position(|step| *step == PathStep::Each).is_some_and(|at| at + 1 < path.len())
         };
-        let mut lists: Vec<&[Step]> = Vec::new();
+        let mut lists: Vec<&[PathStep]> = Vec::new();
         for slot in self.function.slot_ids().filter(in_list) {
             let path = &self.function.slot(slot).path.0;
-            let at = path.iter().position(|step| *step == Step::Each)?;
+            let at = path.iter().position(|step| *step == PathStep::Each)?;
             if !lists.contains(&&path[..at]) {
                 lists.push(&path[..at]);
             }
@@ -95,8 +95,8 @@ impl OpenForm<'_> {
         let asked = self.asked_slot();
         let sequences = self.function.exemplars.iter().flat_map(|exemplar| {
             let firsts = exemplar.pieces.iter().filter_map(|piece| match piece {
-                Piece::Slot { slot, .. } => *slot,
-                Piece::Text(_) => None,
+                TemplatePiece::Slot { slot, .. } => *slot,
+                TemplatePiece::Text(_) => None,
             });
             firsts.filter_map(|first| sequence(&exemplar.pieces, first)).collect::<Vec<_>>()
         });
@@ -167,12 +167,12 @@ impl OpenForm<'_> {
             .exemplars
             .iter()
             .find_map(|exemplar| {
-                let is_blank = |piece: &&Piece| matches!(piece, Piece::Text(text) if is_joint(text));
+                let is_blank = |piece: &&TemplatePiece| matches!(piece, TemplatePiece::Text(text) if is_joint(text));
                 let slots: Vec<Option<SlotId>> = exemplar
                     .pieces
                     .iter()
                     .filter(|piece| !is_blank(piece))
-                    .map(|piece| if let Piece::Slot { slot, .. } = piece { *slot } else { None })
+                    .map(|piece| if let TemplatePiece::Slot { slot, .. } = piece { *slot } else { None })
                     .collect();
                 slots.windows(3).find_map(|slots| match slots {
                     [Some(a), Some(between), Some(b)] if *a == first && *b == last => Some(*between),
@@ -357,14 +357,15 @@ fn parts(utterance: &Utterance, within: Span) -> Vec<Span> {
 }
 
 /// The slots that follow each other in an exemplar from this one on, with only a comma in between.
-fn sequence(pieces: &[Piece], first: SlotId) -> Option<Vec<SlotId>> {
-    let is_first = |piece: &Piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == first);
+fn sequence(pieces: &[TemplatePiece], first: SlotId) -> Option<Vec<SlotId>> {
+    let is_first =
+        |piece: &TemplatePiece| matches!(piece, TemplatePiece::Slot { slot: Some(slot), .. } if *slot == first);
     let start = pieces.iter().position(is_first)?;
     let mut slots = Vec::new();
     for piece in &pieces[start..] {
         match piece {
-            Piece::Slot { slot: Some(slot), .. } => slots.push(*slot),
-            Piece::Text(text) if matches!(text.trim(), "," | "、") => {}
+            TemplatePiece::Slot { slot: Some(slot), .. } => slots.push(*slot),
+            TemplatePiece::Text(text) if matches!(text.trim(), "," | "、") => {}
             _ => break,
         }
     }
@@ -372,12 +373,12 @@ fn sequence(pieces: &[Piece], first: SlotId) -> Option<Vec<SlotId>> {
 }
 
 /// The slots of an exemplar that consists only of free-text slots side by side.
-fn side_by_side(function: &Function, pieces: &[Piece]) -> Option<Vec<SlotId>> {
+fn side_by_side(function: &Function, pieces: &[TemplatePiece]) -> Option<Vec<SlotId>> {
     let mut slots = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Slot { slot: Some(slot), .. } if function.slot(*slot).takes_any_words() => slots.push(*slot),
-            Piece::Text(text) if text.trim().is_empty() => {}
+            TemplatePiece::Slot { slot: Some(slot), .. } if function.slot(*slot).takes_any_words() => slots.push(*slot),
+            TemplatePiece::Text(text) if text.trim().is_empty() => {}
             _ => return None,
         }
     }

@@ -6,7 +6,7 @@ use super::{OutcomeKind, Understood};
 use crate::{
     call::{SlotValue, Source},
     conversation::Pending,
-    module::{FunctionId, Step},
+    module::{FunctionId, PathStep},
     understand::{Outcome, Turn},
 };
 
@@ -118,15 +118,15 @@ pub(super) fn understood(slots: &[SlotValue]) -> Understood {
     result
 }
 
-fn below<'v>(place: &'v mut Value, step: &Step, token: &str) -> Option<&'v mut Value> {
+fn below<'v>(place: &'v mut Value, step: &PathStep, token: &str) -> Option<&'v mut Value> {
     match step {
-        Step::Key(key) => {
+        PathStep::Key(key) => {
             if place.is_null() {
                 *place = Value::Object(Map::new());
             }
             Some(place.as_object_mut()?.entry(&**key).or_insert(Value::Null))
         }
-        Step::Each => {
+        PathStep::Each => {
             let index: usize = token.parse().ok().filter(|index| *index < MOST_ITEMS)?;
             if place.is_null() {
                 *place = Value::Array(Vec::new());

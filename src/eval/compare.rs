@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::nested::{Nested, Shape, nest};
-use crate::module::{Function, Step};
+use crate::module::{Function, PathStep};
 
 mod nested;
 
@@ -130,11 +130,11 @@ pub fn all_extra(got: &Understood) -> Vec<Finding> {
 /// Every value at `steps`, with its pointer.
 fn scatter<'a>(
     members: &'a Map<String, Value>,
-    steps: &[Step],
+    steps: &[PathStep],
     pointer: &mut String,
     found: &mut Vec<(&'a Value, String)>,
 ) {
-    let Some((Step::Key(key), rest)) = steps.split_first() else { return };
+    let Some((PathStep::Key(key), rest)) = steps.split_first() else { return };
     let Some(value) = members.get(&**key) else { return };
     let length = pointer.len();
     push_token(pointer, key);
@@ -142,12 +142,12 @@ fn scatter<'a>(
     pointer.truncate(length);
 }
 
-fn scatter_value<'a>(value: &'a Value, steps: &[Step], pointer: &mut String, found: &mut Vec<(&'a Value, String)>) {
+fn scatter_value<'a>(value: &'a Value, steps: &[PathStep], pointer: &mut String, found: &mut Vec<(&'a Value, String)>) {
     match (steps.first(), value) {
         (None, Value::Null) => {}
         (None, value) => found.push((value, pointer.clone())),
-        (Some(Step::Key(_)), Value::Object(members)) => scatter(members, steps, pointer, found),
-        (Some(Step::Each), Value::Array(items)) => {
+        (Some(PathStep::Key(_)), Value::Object(members)) => scatter(members, steps, pointer, found),
+        (Some(PathStep::Each), Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
                 let length = pointer.len();
                 push_token(pointer, &index.to_string());

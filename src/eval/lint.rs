@@ -10,7 +10,7 @@ use super::round_trip::{Form, SpokenTemplates, ValuesError};
 use crate::{
     embed::{EmbedError, Purpose, SharedEmbedder},
     linear::dot,
-    module::{FunctionId, Module, Piece, Slot, SlotKind},
+    module::{FunctionId, Module, Slot, SlotKind, TemplatePiece},
 };
 
 /// An exemplar counts as nearer to another function if the cosine of its nearest exemplar is higher by this much.
@@ -152,8 +152,8 @@ fn unshown(module: &Module) -> Vec<Lint> {
             .iter()
             .flat_map(|exemplar| &exemplar.pieces)
             .filter_map(|piece| match piece {
-                Piece::Slot { slot, .. } => *slot,
-                Piece::Text(_) => None,
+                TemplatePiece::Slot { slot, .. } => *slot,
+                TemplatePiece::Text(_) => None,
             })
             .collect();
         for id in function.slot_ids().filter(|id| is_free(function.slot(*id)) && !shown.contains(id)) {

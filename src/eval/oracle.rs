@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     llm::{ChatModel, ChatReply, ChatRequest, LlmError, ToolCall},
-    module::{Function, Slot, Step},
+    module::{Function, PathStep, Slot},
 };
 
 /// A call as the case has it: the wire name of its function, and its arguments.
@@ -89,10 +89,10 @@ pub fn arguments(function: &Function, expected: &Map<String, Value>) -> Map<Stri
     let mut root = Value::Object(Map::new());
     for (key, value) in expected {
         let of_slot = || function.slot_labelled(key).map(|id| function.slot(id).path.0.clone());
-        let is_top = function.slots.iter().any(|slot| begins(slot, &[Step::Key(key.as_str().into())]));
-        let dotted = || key.split('.').map(|part| Step::Key(part.into())).collect();
-        let path: Vec<Step> =
-            if is_top { vec![Step::Key(key.as_str().into())] } else { of_slot().unwrap_or_else(dotted) };
+        let is_top = function.slots.iter().any(|slot| begins(slot, &[PathStep::Key(key.as_str().into())]));
+        let dotted = || key.split('.').map(|part| PathStep::Key(part.into())).collect();
+        let path: Vec<PathStep> =
+            if is_top { vec![PathStep::Key(key.as_str().into())] } else { of_slot().unwrap_or_else(dotted) };
         put(function, &mut root, &mut Vec::new(), &path, value);
     }
     match root {
@@ -101,12 +101,12 @@ pub fn arguments(function: &Function, expected: &Map<String, Value>) -> Map<Stri
     }
 }
 
-fn begins(slot: &Slot, path: &[Step]) -> bool {
+fn begins(slot: &Slot, path: &[PathStep]) -> bool {
     slot.path.0.starts_with(path)
 }
 
 /// Puts `value` at `rest` below `place`, which is at `path`.
-fn put(function: &Function, place: &mut Value, path: &mut Vec<Step>, rest: &[Step], value: &Value) {
+fn put(function: &Function, place: &mut Value, path: &mut Vec<PathStep>, rest: &[PathStep], value: &Value) {
     let Some((step, rest)) = rest.split_first() else {
         if let Some(said) = said(function, path, value) {
             merge(place, said);
@@ -115,7 +115,7 @@ fn put(function: &Function, place: &mut Value, path: &mut Vec<Step>, rest: &[Ste
     };
     path.push(step.clone());
     match step {
-        Step::Key(key) => {
+        PathStep::Key(key) => {
             if !place.is_object() {
                 *place = Value::Object(Map::new());
             }
@@ -127,7 +127,7 @@ fn put(function: &Function, place: &mut Value, path: &mut Vec<Step>, rest: &[Ste
                 }
             }
         }
-        Step::Each => {
+        PathStep::Each => {
             let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
             let mut items = place.as_array_mut().map(std::mem::take).unwrap_or_default();
             items.resize(items.len().max(values.len()), Value::Null);
@@ -149,9 +149,9 @@ fn merge(place: &mut Value, said: Value) {
 }
 
 /// The single value to use for what is expected at `path`; `None` if it may be omitted.
-fn said(function: &Function, path: &[Step], expected: &Value) -> Option<Value> {
+fn said(function: &Function, path: &[PathStep], expected: &Value) -> Option<Value> {
     let mut below = path.to_vec();
-    below.push(Step::Each);
+    below.push(PathStep::Each);
     let is_array = function.slots.iter().any(|slot| begins(slot, &below));
     match expected {
         Value::Null => None,
@@ -175,7 +175,7 @@ fn said(function: &Function, path: &[Step], expected: &Value) -> Option<Value> {
         Value::Object(members) => {
             let members = members.iter().filter_map(|(key, value)| {
                 let mut below = path.to_vec();
-                below.push(Step::Key(key.as_str().into()));
+                below.push(PathStep::Key(key.as_str().into()));
                 said(function, &below, value).map(|value| (key.clone(), value))
             });
             Some(Value::Object(members.collect()))
@@ -184,9 +184,9 @@ fn said(function: &Function, path: &[Step], expected: &Value) -> Option<Value> {
     }
 }
 
-fn below_is_array(function: &Function, path: &[Step]) -> bool {
+fn below_is_array(function: &Function, path: &[PathStep]) -> bool {
     let mut below = path.to_vec();
-    below.push(Step::Each);
+    below.push(PathStep::Each);
     function.slots.iter().any(|slot| begins(slot, &below))
 }
 

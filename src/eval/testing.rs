@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::module::{Counting, Function, Slot, SlotKind, SlotPath, Step};
+use crate::module::{Counting, Function, PathStep, Slot, SlotKind, SlotPath};
 
 /// A function with slots at these paths, written as [`SlotPath`] shows them.
 pub(super) fn function(name: &str, paths: &[&str]) -> Function {
@@ -22,7 +22,7 @@ pub(super) fn function(name: &str, paths: &[&str]) -> Function {
 
 fn slot(path: &str) -> Slot {
     let spread = path.replace("[]", ".[]");
-    let steps = spread.split('.').map(|step| if step == "[]" { Step::Each } else { Step::Key(step.into()) });
+    let steps = spread.split('.').map(|step| if step == "[]" { PathStep::Each } else { PathStep::Key(step.into()) });
     Slot {
         path: SlotPath(steps.collect()),
         description: String::new(),

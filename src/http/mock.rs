@@ -20,7 +20,7 @@ use super::{HttpOptions, connections};
 use crate::{
     module::{
         Function, Module, ServiceAnswer,
-        endpoint::{Method, Operation, PartPlace, Target, holes},
+        endpoint::{CallTarget, Method, Operation, PartPlace, holes},
         schema,
     },
     sample::value::plausible,
@@ -130,14 +130,14 @@ impl Mocked {
 /// The operation of a function: of its endpoint, or else of its document, or else made from its name.
 fn operation(function: &Function) -> Operation {
     match function.endpoint.as_ref().map(|endpoint| &endpoint.target) {
-        Some(Target::Http(operation)) => operation.clone(),
-        Some(Target::Mcp { .. }) | None => function.request.clone().unwrap_or_else(|| Operation {
+        Some(CallTarget::Http(operation)) => operation.clone(),
+        Some(CallTarget::Mcp { .. }) | None => function.request.clone().unwrap_or_else(|| Operation {
             method: Method::Post,
             server: None,
             path: format!("/{}", function.name),
             headers: Vec::new(),
             parts: Vec::new(),
-            body: crate::module::endpoint::Body::Json,
+            body: crate::module::endpoint::BodyKind::Json,
         }),
     }
 }

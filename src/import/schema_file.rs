@@ -66,7 +66,7 @@ fn tools(document: &Value) -> (&'static str, Option<&Vec<Value>>) {
 /// True if the tool makes a module by itself. What is wrong with it is told.
 fn is_usable(tool: &Value, place: &Place, limits: &Limits, reader: &mut Reader) -> bool {
     let schema = json!({"tools": [tool]}).to_string();
-    let files = directory::Files::of_texts([("schema.json".to_owned(), schema)]);
+    let files = directory::ModuleFiles::of_texts([("schema.json".to_owned(), schema)]);
     let name = ModuleName::new("tools").expect("a name of letters");
     let (module, found) = files.check(name, limits);
     if module.is_none() {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{
-    Diagnostics, Exemplar, Function, FunctionId, Limits, Module, ModuleName, Piece, Recognizer, RecognizerId,
-    RecognizerKind, Settings, Slot, files::SCHEMA_FILES, findings::Findings, load::assemble, source::SourceFile,
+    Diagnostics, Exemplar, Function, FunctionId, Limits, Module, ModuleName, Recognizer, RecognizerId, RecognizerKind,
+    Settings, Slot, TemplatePiece, files::SCHEMA_FILES, findings::Findings, load::assemble, source::SourceFile,
 };
 
 /// Limits for the functions of one request: they come from a stranger and are compiled while a client waits.
@@ -296,11 +296,11 @@ fn are_alike(one: &Recognizer, other: &Recognizer) -> bool {
 /// The exemplar with its slots pointing into the new function; a slot that the function lacks stays a label.
 fn moved(exemplar: &Exemplar, from: &Function, to: &Function) -> Exemplar {
     let pieces = exemplar.pieces.iter().map(|piece| match piece {
-        Piece::Text(text) => Piece::Text(text.clone()),
-        Piece::Slot { label, slot } => {
+        TemplatePiece::Text(text) => TemplatePiece::Text(text.clone()),
+        TemplatePiece::Slot { label, slot } => {
             let path = slot.map(|slot| &from.slot(slot).path);
             let slot = to.slot_ids().find(|id| Some(&to.slot(*id).path) == path);
-            Piece::Slot { label: label.clone(), slot }
+            TemplatePiece::Slot { label: label.clone(), slot }
         }
     });
     Exemplar { pieces: pieces.collect(), ..exemplar.clone() }
@@ -404,8 +404,8 @@ mod tests {
             .pieces
             .iter()
             .filter_map(|piece| match piece {
-                Piece::Slot { label, slot } => Some((label.as_str(), slot.map(|id| weather.slot(id).label()))),
-                Piece::Text(_) => None,
+                TemplatePiece::Slot { label, slot } => Some((label.as_str(), slot.map(|id| weather.slot(id).label()))),
+                TemplatePiece::Text(_) => None,
             })
             .collect();
         assert_eq!(slots, [("city", Some("city")), ("unit", None)]);

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    Diagnostic, Function, ListSpec, Piece, Recognizer, RecognizerKind, Settings, Slot, SlotId, SlotKind,
+    Diagnostic, Function, ListSpec, Recognizer, RecognizerKind, Settings, Slot, SlotId, SlotKind, TemplatePiece,
     files::{EXEMPLARS_FILE, RECOGNIZERS_FILE},
-    findings::{Findings, Place},
+    findings::{Findings, PointerChain},
 };
 use crate::text::fold;
 
@@ -63,7 +63,7 @@ fn few_frames(function: &Function, findings: &mut Findings) {
     }
     let mut frames = vec![0; function.slots.len()];
     for piece in function.exemplars.iter().flat_map(|exemplar| &exemplar.pieces) {
-        if let Piece::Slot { slot: Some(slot), .. } = piece {
+        if let TemplatePiece::Slot { slot: Some(slot), .. } = piece {
             frames[slot.index()] += 1;
         }
     }
@@ -78,7 +78,7 @@ fn few_frames(function: &Function, findings: &mut Findings) {
             function.name,
             if frames == 0 { "stands in none" } else { "stands in only one" },
         );
-        let place = Place::ROOT.key(&function.name);
+        let place = PointerChain::ROOT.key(&function.name);
         let found = Diagnostic::warning("few-frames", EXEMPLARS_FILE, place, message);
         findings.push(found.hint(format!("write more templates with `<{}>`, or give it a recognizer", slot.label())));
     }
@@ -86,7 +86,8 @@ fn few_frames(function: &Function, findings: &mut Findings) {
 
 /// Warns of a function that requires no value, though every exemplar contains one.
 fn calls_unasked(file: &str, pointer: &str, function: &Function, findings: &mut Findings) {
-    let says_something = |pieces: &[Piece]| pieces.iter().any(|piece| matches!(piece, Piece::Slot { .. }));
+    let says_something =
+        |pieces: &[TemplatePiece]| pieces.iter().any(|piece| matches!(piece, TemplatePiece::Slot { .. }));
     let is_optional = !function.slots.is_empty() && !function.slots.iter().any(|slot| slot.required);
     let is_shown_with_values =
         !function.exemplars.is_empty() && function.exemplars.iter().all(|exemplar| says_something(&exemplar.pieces));
@@ -99,7 +100,7 @@ fn calls_unasked(file: &str, pointer: &str, function: &Function, findings: &mut 
 
 /// Warns of a list whose labels the slot does not accept: on a boolean, or outside its choices.
 fn list_of_another_kind(function: &Function, slot: &Slot, (name, list): (&str, &ListSpec), findings: &mut Findings) {
-    let place = Place::ROOT.key("recognizers");
+    let place = PointerChain::ROOT.key("recognizers");
     let place = place.key(name);
     if slot.kind == SlotKind::Boolean {
         if !list.instances.iter().all(|instance| instance.label.is_boolean()) {
@@ -175,7 +176,7 @@ fn swallowed_phrases(function: &Function, recognizers: &[Recognizer], findings: 
                  there",
                 function.name
             );
-            let place = Place::ROOT.key("recognizers");
+            let place = PointerChain::ROOT.key("recognizers");
             let found = Diagnostic::warning("swallowed-phrase", RECOGNIZERS_FILE, place.key(name), message);
             findings.push(found.hint("leave the words of the other slot out of the longer expression"));
         }

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{
-    Builtin, Instance, ListSpec, Recognizer, RecognizerId, RecognizerKind, Slot, SlotKind, SlotReading, Step,
+    Builtin, Instance, ListSpec, PathStep, Recognizer, RecognizerId, RecognizerKind, Slot, SlotKind, SlotReading,
     pattern::compile_of_schema, schema::type_names, squeeze,
 };
 use crate::{
@@ -229,8 +229,8 @@ impl Binder {
             .0
             .iter()
             .filter_map(|step| match step {
-                Step::Key(key) => Some(name_words(key)),
-                Step::Each => None,
+                PathStep::Key(key) => Some(name_words(key)),
+                PathStep::Each => None,
             })
             .flatten()
             .map(|word| singular(&word).into_owned())

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::Value;
 
 use super::{
-    Diagnostic, Exemplar, Function, FunctionId, OwnerMode, Piece, RecognizerId, Settings, SlotId,
+    Diagnostic, Exemplar, Function, FunctionId, OwnerMode, RecognizerId, Settings, SlotId, TemplatePiece,
     bind::Binder,
     declared,
     files::{EXEMPLARS_FILE, RECOGNIZERS_FILE, SETTINGS_FILE},
-    findings::{Findings, Place},
+    findings::{Findings, PointerChain},
     label::{find_slot, is_label, keys, last_segment},
     settings::{FunctionSettings, SlotSettings},
     source::{SourceFunction, exemplars::Group},
@@ -95,7 +95,7 @@ pub(super) struct FunctionNames {
 }
 
 /// The functions that a name may mean.
-pub(super) enum Found {
+pub(super) enum NameMatch {
     One(FunctionId),
     Several(Vec<FunctionId>),
     None,
@@ -121,9 +121,9 @@ impl FunctionNames {
 
     /// Looks for the exact name, the wire name, the name without case and separators, and the last dotted segment of
     /// either side, in this order.
-    pub(super) fn find(&self, name: &str) -> Found {
+    pub(super) fn find(&self, name: &str) -> NameMatch {
         if let Some(&id) = self.by_name.get(name).or_else(|| self.by_wire.get(name)) {
-            return Found::One(id);
+            return NameMatch::One(id);
         }
         let last = squeeze(last_segment(name));
         let ids = self
@@ -132,9 +132,9 @@ impl FunctionNames {
             .or_else(|| self.by_squeezed.get(&last))
             .or_else(|| self.by_last_segment.get(&last));
         match ids.map(Vec::as_slice) {
-            Some([id]) => Found::One(*id),
-            Some(several) => Found::Several(several.to_vec()),
-            None => Found::None,
+            Some([id]) => NameMatch::One(*id),
+            Some(several) => NameMatch::Several(several.to_vec()),
+            None => NameMatch::None,
         }
     }
 
@@ -144,19 +144,19 @@ impl FunctionNames {
         name: &str,
         functions: &[Function],
         file: &str,
-        place: &Place<'_>,
+        place: &PointerChain<'_>,
         findings: &mut Findings,
     ) -> Option<FunctionId> {
         match self.find(name) {
-            Found::One(id) => Some(id),
-            Found::Several(ids) => {
+            NameMatch::One(id) => Some(id),
+            NameMatch::Several(ids) => {
                 let names: Vec<&str> = ids.iter().take(5).map(|id| functions[id.index()].name.as_str()).collect();
                 let message = format!("`{name}` may mean `{}`", names.join("` or `"));
                 findings
                     .push(Diagnostic::error("ambiguous-function", file, place, message).hint("write the name exactly"));
                 None
             }
-            Found::None => {
+            NameMatch::None => {
                 let hint = findings.near(name, functions.iter().map(|function| function.name.as_str()));
                 let message = format!("the schema has no function `{name}`");
                 findings.push(Diagnostic::error("unknown-function", file, place, message).hint_if(hint));
@@ -177,7 +177,7 @@ pub(super) fn exemplars(
     let mut owners: HashMap<String, FunctionId> = HashMap::new();
     let mut own: HashSet<(FunctionId, String)> = HashSet::new();
     for group in groups {
-        let group_at = Place::Start(&group.pointer);
+        let group_at = PointerChain::Start(&group.pointer);
         let Some(id) = names.find_or_report(&group.key, functions, EXEMPLARS_FILE, &group_at, findings) else {
             continue;
         };
@@ -230,7 +230,7 @@ fn folded(template: &str) -> String {
 fn check_arguments(
     function: &Function,
     arguments: &serde_json::Map<String, Value>,
-    place: &Place<'_>,
+    place: &PointerChain<'_>,
     findings: &mut Findings,
 ) {
     let Some(Value::Object(properties)) = function.parameters.get("properties") else { return };
@@ -247,9 +247,9 @@ fn pieces(
     template: &str,
     function: &Function,
     labels: &mut HashMap<String, Option<SlotId>>,
-    place: &Place<'_>,
+    place: &PointerChain<'_>,
     findings: &mut Findings,
-) -> Vec<Piece> {
+) -> Vec<TemplatePiece> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let mut rest = template;
@@ -279,9 +279,9 @@ fn pieces(
             Some((label, slot)) => {
                 rest = &after[label.len() + 1..];
                 if !text.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                    pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
                 }
-                pieces.push(Piece::Slot { label, slot });
+                pieces.push(TemplatePiece::Slot { label, slot });
             }
             None => {
                 text.push('<');
@@ -291,12 +291,18 @@ fn pieces(
     }
     text.push_str(rest);
     if !text.is_empty() {
-        pieces.push(Piece::Text(text));
+        pieces.push(TemplatePiece::Text(text));
     }
     pieces
 }
 
-fn check_label(label: &str, slot: Option<SlotId>, function: &Function, place: &Place<'_>, findings: &mut Findings) {
+fn check_label(
+    label: &str,
+    slot: Option<SlotId>,
+    function: &Function,
+    place: &PointerChain<'_>,
+    findings: &mut Findings,
+) {
     let Some(slot) = slot else {
         let squeezed = squeeze(last_segment(label));
         let parts: Vec<String> = function
@@ -371,14 +377,14 @@ impl Bindings {
             for (at, _) in key.match_indices('.') {
                 let (function, slot) = (&key[..at], &key[at + 1..]);
                 match names.find(function) {
-                    Found::One(id) => {
+                    NameMatch::One(id) => {
                         bindings.scoped.entry((id, squeeze(slot))).or_insert(entry);
                     }
                     // A slot of a frame (`me.test.Dish.name`): a frame is a part of functions, not a function.
-                    Found::None if function.contains('.') && !slot.contains('.') => {
+                    NameMatch::None if function.contains('.') && !slot.contains('.') => {
                         bindings.plain.entry(squeeze(slot)).or_insert(entry);
                     }
-                    Found::Several(_) | Found::None => {}
+                    NameMatch::Several(_) | NameMatch::None => {}
                 }
             }
             bindings.entries.push(Binding { key, recognizers, pointer, used: false });
@@ -429,7 +435,7 @@ pub(super) fn settings(
     findings: &mut Findings,
 ) -> HashMap<(FunctionId, SlotId), RecognizerId> {
     let mut overrides = HashMap::new();
-    let functions_at = Place::ROOT.key("functions");
+    let functions_at = PointerChain::ROOT.key("functions");
     let mut resolved: BTreeMap<String, FunctionSettings> = BTreeMap::new();
     for (key, mut own) in std::mem::take(&mut settings.functions) {
         let at = functions_at.key(&key);
@@ -484,7 +490,7 @@ pub(super) fn settings(
 
 /// Resolves for each function the function whose calls it changes.
 fn changed(settings: &mut Settings, functions: &[Function], names: &FunctionNames, findings: &mut Findings) {
-    let functions_at = Place::ROOT.key("functions");
+    let functions_at = PointerChain::ROOT.key("functions");
     for (name, own) in &mut settings.functions {
         let Some(other) = own.changes.take() else { continue };
         let at = functions_at.key(name);
@@ -527,13 +533,13 @@ mod tests {
 
     fn parts(template: &str, function: &Function) -> (Vec<String>, Vec<&'static str>) {
         let mut findings = Findings::new();
-        let pieces = pieces(template, function, &mut HashMap::new(), &Place::ROOT, &mut findings);
+        let pieces = pieces(template, function, &mut HashMap::new(), &PointerChain::ROOT, &mut findings);
         let shown = pieces
             .iter()
             .map(|piece| match piece {
-                Piece::Text(text) => text.clone(),
-                Piece::Slot { slot: Some(slot), .. } => format!("={}", function.slot(*slot).path),
-                Piece::Slot { label, slot: None } => format!("?{label}"),
+                TemplatePiece::Text(text) => text.clone(),
+                TemplatePiece::Slot { slot: Some(slot), .. } => format!("={}", function.slot(*slot).path),
+                TemplatePiece::Slot { label, slot: None } => format!("?{label}"),
             })
             .collect();
         (shown, findings.finish(&[]).0.iter().map(|found| found.code).collect())
@@ -608,9 +614,9 @@ mod tests {
         ];
         let names = FunctionNames::new(&functions);
         let index = |name: &str| match names.find(name) {
-            Found::One(id) => Some(id.index()),
-            Found::Several(_) => Some(usize::MAX),
-            Found::None => None,
+            NameMatch::One(id) => Some(id.index()),
+            NameMatch::Several(_) => Some(usize::MAX),
+            NameMatch::None => None,
         };
         assert_eq!(index("OrderFood"), Some(0));
         assert_eq!(index("x.y.OrderFood"), Some(0));
@@ -624,10 +630,10 @@ mod tests {
         #[test]
         fn pieces_render_back_to_the_template(template in "[a-z<> _.]{0,30}") {
             let function = function("f", &json!({"a": {"type": "string"}, "b c": {"type": "string"}}));
-            let pieces = pieces(&template, &function, &mut HashMap::new(), &Place::ROOT, &mut Findings::new());
+            let pieces = pieces(&template, &function, &mut HashMap::new(), &PointerChain::ROOT, &mut Findings::new());
             let back: String = pieces.iter().map(|piece| match piece {
-                Piece::Text(text) => text.clone(),
-                Piece::Slot { label, .. } => format!("<{label}>"),
+                TemplatePiece::Text(text) => text.clone(),
+                TemplatePiece::Slot { label, .. } => format!("<{label}>"),
             }).collect();
             prop_assert_eq!(back, template);
         }

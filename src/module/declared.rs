@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::{
     Diagnostic, Function, Settings, Slot,
     files::SETTINGS_FILE,
-    findings::{Findings, Place},
+    findings::{Findings, PointerChain},
     label::{find_slot, is_label},
     marks::{Run, runs},
     rule::{Rule, RuleError},
@@ -13,7 +13,12 @@ use super::{
 };
 
 /// Reads the rules of a function, and replaces the marks in its confirmation by the paths of their slots.
-pub(super) fn function(own: &mut FunctionSettings, function: &Function, place: &Place<'_>, findings: &mut Findings) {
+pub(super) fn function(
+    own: &mut FunctionSettings,
+    function: &Function,
+    place: &PointerChain<'_>,
+    findings: &mut Findings,
+) {
     let rules_at = place.key("rules");
     for (index, rule) in own.rules.iter_mut().enumerate() {
         self::rule(rule, function, &rules_at.index(index), findings);
@@ -36,7 +41,7 @@ pub(super) fn function(own: &mut FunctionSettings, function: &Function, place: &
     own.confirmation = marked;
 }
 
-fn rule(own: &mut RuleSettings, function: &Function, place: &Place<'_>, findings: &mut Findings) {
+fn rule(own: &mut RuleSettings, function: &Function, place: &PointerChain<'_>, findings: &mut Findings) {
     own.message = own.message.take().and_then(|message| message.mapped(str::to_owned));
     match Rule::parse(&own.check, function, &|name| find_slot(function, name)) {
         Ok(rule) => own.rule = Some(rule),
@@ -54,7 +59,7 @@ fn rule(own: &mut RuleSettings, function: &Function, place: &Place<'_>, findings
 }
 
 /// The text with each mark replaced by the path of its slot.
-fn marked(text: &str, function: &Function, place: &Place<'_>, findings: &mut Findings) -> String {
+fn marked(text: &str, function: &Function, place: &PointerChain<'_>, findings: &mut Findings) -> String {
     let mut written = String::with_capacity(text.len());
     for run in runs(text) {
         match run {
@@ -75,7 +80,7 @@ fn marked(text: &str, function: &Function, place: &Place<'_>, findings: &mut Fin
 }
 
 /// Drops blank wordings, and reports declarations that have no effect.
-pub(super) fn slot(own: &mut SlotSettings, slot: &Slot, place: &Place<'_>, findings: &mut Findings) {
+pub(super) fn slot(own: &mut SlotSettings, slot: &Slot, place: &PointerChain<'_>, findings: &mut Findings) {
     for wording in [&mut own.question, &mut own.invalid] {
         *wording = wording.take().and_then(|wording| wording.mapped(str::to_owned));
     }
@@ -96,7 +101,7 @@ pub(super) fn slot(own: &mut SlotSettings, slot: &Slot, place: &Place<'_>, findi
 /// Reports slots that are declared to hold the same thing but cannot.
 pub(super) fn shared(settings: &Settings, functions: &[Function], findings: &mut Findings) {
     let mut first: HashMap<&str, (&Function, &Slot)> = HashMap::new();
-    let functions_at = Place::ROOT.key("functions");
+    let functions_at = PointerChain::ROOT.key("functions");
     for (name, own) in &settings.functions {
         let Some(function) = functions.iter().find(|function| function.name == *name) else { continue };
         for (path, slot_settings) in &own.slots {
@@ -123,7 +128,7 @@ pub(super) fn shares(settings: &Settings, findings: &mut Findings) {
     let taken =
         settings.functions.values().flat_map(|own| own.slots.values()).filter_map(|slot| slot.shared.as_deref());
     let taken: HashSet<&str> = taken.collect();
-    let functions_at = Place::ROOT.key("functions");
+    let functions_at = PointerChain::ROOT.key("functions");
     for (name, own) in &settings.functions {
         for (member, shared) in own.shares.iter().filter(|(_, shared)| !taken.contains(shared.as_str())) {
             let message = format!("`{member}` has no effect: no slot has `shared = \"{shared}\"`");

@@ -22,7 +22,7 @@ pub const CASES_FILES: [&str; 3] = ["cases.jsonl", "cases.json", "dialogues.json
 
 /// The files of a module, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Files(BTreeMap<String, Vec<u8>>);
+pub struct ModuleFiles(BTreeMap<String, Vec<u8>>);
 
 /// A change to an author's files.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,7 @@ pub fn is_authors(name: &str) -> bool {
     file_names().chain(CASES_FILES).any(|known| known == name)
 }
 
-impl Files {
+impl ModuleFiles {
     /// Reads the files in the directory. Links to places outside of it, and files that are too long, are left out.
     ///
     /// # Errors
@@ -255,8 +255,8 @@ mod tests {
     const SCHEMA: &str = r#"[{"name": "set_light", "parameters": {"type": "object", "properties": {
         "room": {"type": "string", "enum": ["hall", "kitchen"]}}}}]"#;
 
-    fn files() -> Files {
-        Files::of_texts([("schema.json".to_owned(), SCHEMA.to_owned())])
+    fn files() -> ModuleFiles {
+        ModuleFiles::of_texts([("schema.json".to_owned(), SCHEMA.to_owned())])
     }
 
     #[test]
@@ -289,12 +289,12 @@ mod tests {
         let (limits, name) = (Limits::default(), ModuleName::new("lamp").unwrap());
         let prompt = Change::Put { file: "prompts/system.jinja".into(), text: "Be brief.\n".into() };
         let first = files().changed(&[prompt]).unwrap();
-        first.write(directory.path(), &Files::default()).unwrap();
-        assert_eq!(Files::read(directory.path(), &limits).unwrap(), first);
+        first.write(directory.path(), &ModuleFiles::default()).unwrap();
+        assert_eq!(ModuleFiles::read(directory.path(), &limits).unwrap(), first);
         let version = first.check(name, &limits).0.unwrap().version;
         assert_eq!(version, super::super::content_version(directory.path()).unwrap());
         files().write(directory.path(), &first).unwrap();
-        assert_eq!(Files::read(directory.path(), &limits).unwrap(), files());
+        assert_eq!(ModuleFiles::read(directory.path(), &limits).unwrap(), files());
         let left: Vec<_> = fs::read_dir(directory.path().join("prompts")).unwrap().collect();
         assert!(left.is_empty(), "{left:?}");
     }
@@ -323,10 +323,10 @@ mod tests {
     fn no_link_leads_outside() {
         let (directory, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::write(elsewhere.path().join("secret"), "secret").unwrap();
-        files().write(directory.path(), &Files::default()).unwrap();
+        files().write(directory.path(), &ModuleFiles::default()).unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), directory.path().join("prompts")).unwrap();
         std::os::unix::fs::symlink(elsewhere.path().join("secret"), directory.path().join("module.toml")).unwrap();
-        let read = Files::read(directory.path(), &Limits::default()).unwrap();
+        let read = ModuleFiles::read(directory.path(), &Limits::default()).unwrap();
         assert_eq!(read, files());
         let put = |file: &str| read.changed(&[Change::Put { file: file.into(), text: "x".into() }]).unwrap();
         assert!(put("prompts/system.jinja").write(directory.path(), &read).is_err());

@@ -37,14 +37,14 @@ pub fn add_exemplar(text: Option<&str>, function: &str, template: &str, members:
     let root = read("exemplars.json", text)?;
     match &root.kind {
         // A flat list, in which each exemplar names its owner.
-        Kind::List(_) => {
+        NodeKind::List(_) => {
             let mut owned = Map::from_iter([("owner".to_owned(), json!(function))]);
             owned.extend(whole);
             Ok(appended(text, &root, &spaced(&Value::Object(owned))))
         }
-        Kind::Object(_) => match root.member_like(function) {
+        NodeKind::Object(_) => match root.member_like(function) {
             Some(list) => {
-                let Kind::List(items) = &list.kind else {
+                let NodeKind::List(items) = &list.kind else {
                     return impossible(format!("what `exemplars.json` says of `{function}` is not a list"));
                 };
                 let is_plain = items.last().is_none_or(|last| last.is_string(text)) && members.is_empty();
@@ -58,7 +58,7 @@ pub fn add_exemplar(text: Option<&str>, function: &str, template: &str, members:
                 Ok(appended(text, &root, &piece))
             }
         },
-        Kind::Leaf => impossible("`exemplars.json` is neither an object nor a list"),
+        NodeKind::Leaf => impossible("`exemplars.json` is neither an object nor a list"),
     }
 }
 
@@ -75,7 +75,7 @@ pub fn remove_exemplar(text: &str, function: &str, template: &str) -> Edited {
         said.is_some_and(|said| said.trim() == template.trim()) && owner.is_none_or(|owner| owner == function)
     };
     let list = match &root.kind {
-        Kind::List(_) => Some(&root),
+        NodeKind::List(_) => Some(&root),
         _ => root.member_like(function),
     };
     let found = list.and_then(|list| Some((list, list.items().iter().position(is_it)?)));
@@ -121,7 +121,8 @@ pub fn add_expression(
             None => Ok(added),
         };
     };
-    let Some(instances) = own.member("instances").filter(|instances| matches!(instances.kind, Kind::List(_))) else {
+    let Some(instances) = own.member("instances").filter(|instances| matches!(instances.kind, NodeKind::List(_)))
+    else {
         return impossible(format!("the recognizer `{recognizer}` is not a list"));
     };
     let is_labelled = |entry: &&Node| {
@@ -135,7 +136,9 @@ pub fn add_expression(
         return Ok(appended(text, instances, &spaced(&entry)));
     };
     match entry_node.member("expressions") {
-        Some(said) if matches!(said.kind, Kind::List(_)) => Ok(appended(text, said, &json!(expression).to_string())),
+        Some(said) if matches!(said.kind, NodeKind::List(_)) => {
+            Ok(appended(text, said, &json!(expression).to_string()))
+        }
         Some(_) => impossible(format!("the expressions of {label} in `{recognizer}` are not a list")),
         None => Ok(appended(text, entry_node, &format!("\"expressions\": [{}]", json!(expression)))),
     }
@@ -230,11 +233,11 @@ fn spaced(value: &Value) -> String {
 struct Node {
     from: usize,
     to: usize,
-    kind: Kind,
+    kind: NodeKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum NodeKind {
     /// Names with their places, and values.
     Object(Vec<(String, usize, Node)>),
     List(Vec<Node>),
@@ -245,7 +248,7 @@ impl Node {
     fn member(&self, name: &str) -> Option<&Node> {
         match &self.kind {
             // Of two members with the same name, the last counts.
-            Kind::Object(members) => members.iter().rev().find(|(own, ..)| own == name).map(|(.., node)| node),
+            NodeKind::Object(members) => members.iter().rev().find(|(own, ..)| own == name).map(|(.., node)| node),
             _ => None,
         }
     }
@@ -253,7 +256,7 @@ impl Node {
     /// The member of this name, in any spelling that the author may have used.
     fn member_like(&self, name: &str) -> Option<&Node> {
         self.member(name).or_else(|| match &self.kind {
-            Kind::Object(members) => {
+            NodeKind::Object(members) => {
                 members.iter().find(|(own, ..)| squeeze(own) == squeeze(name)).map(|(.., node)| node)
             }
             _ => None,
@@ -262,7 +265,7 @@ impl Node {
 
     fn items(&self) -> &[Node] {
         match &self.kind {
-            Kind::List(items) => items,
+            NodeKind::List(items) => items,
             _ => &[],
         }
     }
@@ -274,9 +277,9 @@ impl Node {
     /// Where each member or item begins and ends, in order.
     fn places(&self) -> Vec<(usize, usize)> {
         match &self.kind {
-            Kind::Object(members) => members.iter().map(|(_, from, node)| (*from, node.to)).collect(),
-            Kind::List(items) => items.iter().map(|item| (item.from, item.to)).collect(),
-            Kind::Leaf => Vec::new(),
+            NodeKind::Object(members) => members.iter().map(|(_, from, node)| (*from, node.to)).collect(),
+            NodeKind::List(items) => items.iter().map(|item| (item.from, item.to)).collect(),
+            NodeKind::Leaf => Vec::new(),
         }
     }
 
@@ -372,7 +375,7 @@ impl Scanner<'_> {
                     self.eat(b':');
                     members.push((name, at, self.value()));
                 }
-                Kind::Object(members)
+                NodeKind::Object(members)
             }
             Some(b'[') => {
                 self.at += 1;
@@ -381,18 +384,18 @@ impl Scanner<'_> {
                     self.eat(b',');
                     items.push(self.value());
                 }
-                Kind::List(items)
+                NodeKind::List(items)
             }
             Some(b'"') => {
                 self.string();
-                Kind::Leaf
+                NodeKind::Leaf
             }
             _ => {
                 let ends = |sign: &u8| b",]}".contains(sign) || sign.is_ascii_whitespace();
                 while self.text.get(self.at).is_some_and(|sign| !ends(sign)) {
                     self.at += 1;
                 }
-                Kind::Leaf
+                NodeKind::Leaf
             }
         };
         Node { from, to: self.at, kind }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Function,
-    endpoint::{Method, Target},
+    endpoint::{CallTarget, Method},
 };
 use crate::{
     language::Language,
@@ -92,10 +92,10 @@ impl KnownEffect {
             return Self { effect, from: EffectSource::Author };
         }
         match function.endpoint.as_ref().map(|endpoint| &endpoint.target) {
-            Some(Target::Http(operation)) => {
+            Some(CallTarget::Http(operation)) => {
                 Self { effect: FunctionEffect::of(reads(operation.method)), from: EffectSource::Endpoint }
             }
-            Some(Target::Mcp { .. }) | None => function.effect,
+            Some(CallTarget::Mcp { .. }) | None => function.effect,
         }
     }
 }

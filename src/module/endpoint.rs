@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// An endpoint as written: `"openapi"`, or a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Source")]
+#[serde(from = "WrittenEndpoint")]
 pub struct EndpointSettings {
     /// The operation of the `OpenAPI` document is the endpoint.
     pub openapi: bool,
@@ -36,7 +36,7 @@ pub struct EndpointSettings {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Source {
+enum WrittenEndpoint {
     Word(String),
     Table(Box<Table>),
 }
@@ -59,11 +59,11 @@ struct Table {
     answer: Option<Value>,
 }
 
-impl From<Source> for EndpointSettings {
-    fn from(source: Source) -> Self {
+impl From<WrittenEndpoint> for EndpointSettings {
+    fn from(source: WrittenEndpoint) -> Self {
         match source {
-            Source::Word(word) => Self { openapi: word == "openapi", ..Self::default() },
-            Source::Table(table) => Self {
+            WrittenEndpoint::Word(word) => Self { openapi: word == "openapi", ..Self::default() },
+            WrittenEndpoint::Table(table) => Self {
                 openapi: table.openapi,
                 server: table.server,
                 method: table.method,
@@ -133,19 +133,19 @@ pub struct Operation {
     /// Headers with the values that an `OpenAPI` document gives them.
     pub headers: Vec<(String, String)>,
     /// Places and names of the arguments that are not in `path`.
-    pub parts: Vec<Part>,
-    pub body: Body,
+    pub parts: Vec<RequestPart>,
+    pub body: BodyKind,
 }
 
 /// One argument in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct RequestPart {
     /// Name of a top-level member of the function's parameters.
     pub argument: String,
     /// The name that the service uses.
     pub name: String,
     pub place: PartPlace,
-    pub style: Style,
+    pub style: ParameterStyle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +160,7 @@ pub enum PartPlace {
 
 /// How lists and objects are written outside of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Style {
+pub enum ParameterStyle {
     /// `a=1&a=2`; each member of an object is written separately.
     #[default]
     Exploded,
@@ -171,7 +171,7 @@ pub enum Style {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Body {
+pub enum BodyKind {
     None,
     Json,
     Form,
@@ -182,7 +182,7 @@ pub enum Body {
 /// How a function is carried out, fully resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endpoint {
-    pub target: Target,
+    pub target: CallTarget,
     pub headers: Vec<(String, String)>,
     /// Each header with the name of the file that holds its value.
     pub secrets: Vec<(String, String)>,
@@ -196,7 +196,7 @@ pub struct Endpoint {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Target {
+pub enum CallTarget {
     Http(Operation),
     Mcp { url: String, tool: String },
 }
@@ -206,8 +206,8 @@ impl Endpoint {
     #[must_use]
     pub fn address(&self) -> String {
         match &self.target {
-            Target::Http(operation) => operation.server.clone().unwrap_or_default(),
-            Target::Mcp { url, .. } => url.clone(),
+            CallTarget::Http(operation) => operation.server.clone().unwrap_or_default(),
+            CallTarget::Mcp { url, .. } => url.clone(),
         }
     }
 }

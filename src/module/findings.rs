@@ -130,26 +130,26 @@ impl Findings {
 
 /// A JSON pointer that costs nothing until it is shown: a chain of borrowed steps on the stack.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum PointerChain<'a> {
     /// An encoded pointer that others extend; `""` is the whole file.
     Start(&'a str),
-    Key(&'a Place<'a>, &'a str),
-    Index(&'a Place<'a>, usize),
+    Key(&'a PointerChain<'a>, &'a str),
+    Index(&'a PointerChain<'a>, usize),
 }
 
-impl<'a> Place<'a> {
-    pub(super) const ROOT: Place<'static> = Place::Start("");
+impl<'a> PointerChain<'a> {
+    pub(super) const ROOT: PointerChain<'static> = PointerChain::Start("");
 
-    pub(super) const fn key(&'a self, key: &'a str) -> Place<'a> {
-        Place::Key(self, key)
+    pub(super) const fn key(&'a self, key: &'a str) -> PointerChain<'a> {
+        PointerChain::Key(self, key)
     }
 
-    pub(super) const fn index(&'a self, index: usize) -> Place<'a> {
-        Place::Index(self, index)
+    pub(super) const fn index(&'a self, index: usize) -> PointerChain<'a> {
+        PointerChain::Index(self, index)
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for PointerChain<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Start(pointer) => formatter.write_str(pointer),
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn places_escape_their_keys() {
-        let paths = Place::ROOT.key("paths");
+        let paths = PointerChain::ROOT.key("paths");
         let path = paths.key("/pets/{id}~x");
         assert_eq!(path.index(3).to_string(), "/paths/~1pets~1{id}~0x/3");
     }
@@ -209,7 +209,7 @@ mod tests {
     fn an_error_past_the_limit_is_still_an_error() {
         let mut findings = Findings::new();
         for index in 0..MAX_FINDINGS {
-            findings.push(Diagnostic::warning("w", "a.json", Place::ROOT.index(index), "w"));
+            findings.push(Diagnostic::warning("w", "a.json", PointerChain::ROOT.index(index), "w"));
         }
         findings.push(Diagnostic::error("e", "a.json", "", "e"));
         assert!(findings.finish(&["a.json"]).has_errors());

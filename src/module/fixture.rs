@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{
-    Counting, Exemplar, Function, Instance, ListSpec, Module, ModuleName, OwnerMode, Piece, Recognizer, RecognizerId,
-    RecognizerKind, Settings, Slot, SlotId, SlotKind, SlotPath, SlotReading, Step,
+    Counting, Exemplar, Function, Instance, ListSpec, Module, ModuleName, OwnerMode, PathStep, Recognizer,
+    RecognizerId, RecognizerKind, Settings, Slot, SlotId, SlotKind, SlotPath, SlotReading, TemplatePiece,
 };
 
 pub(crate) fn module() -> Module {
@@ -25,8 +25,8 @@ pub(crate) fn module() -> Module {
             exemplars: vec![Exemplar {
                 template: "how warm is it in <location>".into(),
                 pieces: vec![
-                    Piece::Text("how warm is it in ".into()),
-                    Piece::Slot { label: "location".into(), slot: Some(SlotId::from_index(0)) },
+                    TemplatePiece::Text("how warm is it in ".into()),
+                    TemplatePiece::Slot { label: "location".into(), slot: Some(SlotId::from_index(0)) },
                 ],
                 mode: OwnerMode::Normal,
                 label: None,
@@ -55,7 +55,7 @@ pub(crate) fn module() -> Module {
 }
 
 fn slot(path: &[&str], recognizers: Vec<RecognizerId>) -> Slot {
-    let steps = path.iter().map(|step| if *step == "[]" { Step::Each } else { Step::Key((*step).into()) });
+    let steps = path.iter().map(|step| if *step == "[]" { PathStep::Each } else { PathStep::Key((*step).into()) });
     Slot {
         path: SlotPath(steps.collect()),
         description: String::new(),

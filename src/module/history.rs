@@ -11,7 +11,7 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::directory::Files;
+use super::directory::ModuleFiles;
 use crate::files::{self, Access};
 
 /// Greatest number and greatest size in bytes of the versions of one module; the oldest are deleted first.
@@ -35,7 +35,7 @@ pub struct Version {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredVersion {
     #[serde(flatten)]
     version: Version,
     files: BTreeMap<String, String>,
@@ -65,9 +65,9 @@ impl History {
 
     /// A version with its files.
     #[must_use]
-    pub fn get(&self, id: u64) -> Option<(Version, Files)> {
-        let Kept { version, files } = self.kept(id)?;
-        Some((version, Files::of_texts(files)))
+    pub fn get(&self, id: u64) -> Option<(Version, ModuleFiles)> {
+        let StoredVersion { version, files } = self.kept(id)?;
+        Some((version, ModuleFiles::of_texts(files)))
     }
 
     /// Keeps `after` as a version, and `before` too unless it is already the newest one. Call this before anything is
@@ -75,7 +75,7 @@ impl History {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn keep(&self, before: &Files, after: &Files, author: &str, reason: &str) -> io::Result<Version> {
+    pub fn keep(&self, before: &ModuleFiles, after: &ModuleFiles, author: &str, reason: &str) -> io::Result<Version> {
         fs::create_dir_all(&self.0)?;
         let ids = self.ids()?;
         let mut next = ids.last().copied().unwrap_or_default() + 1;
@@ -96,14 +96,21 @@ impl History {
         let _ = fs::remove_file(self.path(id));
     }
 
-    fn put(&self, id: u64, before: &Files, after: &Files, author: &str, reason: &str) -> io::Result<Version> {
+    fn put(
+        &self,
+        id: u64,
+        before: &ModuleFiles,
+        after: &ModuleFiles,
+        author: &str,
+        reason: &str,
+    ) -> io::Result<Version> {
         let at = Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default().to_string();
         let (author, reason) = (author.to_owned(), reason.to_owned());
         let version = Version { id, tag: after.tag(), at, author, reason, changed: before.differing(after) };
         // A file that is not text is left out.
         let files =
             after.iter().filter_map(|(name, bytes)| Some((name.to_owned(), str::from_utf8(bytes).ok()?.to_owned())));
-        let kept = Kept { version, files: files.collect() };
+        let kept = StoredVersion { version, files: files.collect() };
         let text = serde_json::to_vec(&kept)?;
         files::replace(&self.path(id), Access::Usual, |file| file.write_all(&text))?;
         Ok(kept.version)
@@ -121,7 +128,7 @@ impl History {
         }
     }
 
-    fn kept(&self, id: u64) -> Option<Kept> {
+    fn kept(&self, id: u64) -> Option<StoredVersion> {
         serde_json::from_slice(&fs::read(self.path(id)).ok()?).ok()
     }
 
@@ -148,8 +155,8 @@ impl History {
 mod tests {
     use super::*;
 
-    fn files(text: &str) -> Files {
-        Files::of_texts([("schema.json".to_owned(), text.to_owned())])
+    fn files(text: &str) -> ModuleFiles {
+        ModuleFiles::of_texts([("schema.json".to_owned(), text.to_owned())])
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Labels: how other files name the slots of a function.
 
-use super::{Function, Slot, SlotId, Step, squeeze};
+use super::{Function, PathStep, Slot, SlotId, squeeze};
 use crate::text::{name_words, names::singular};
 
 /// True if what stands between `<` and `>` can name a slot; anything else is text.
@@ -39,7 +39,7 @@ pub(super) fn find_slot(function: &Function, label: &str) -> Option<SlotId> {
 /// The keys on the path to a slot, of which labels are made.
 pub(super) fn keys(slot: &Slot) -> impl Iterator<Item = &str> {
     slot.path.0.iter().filter_map(|step| match step {
-        Step::Key(key) => Some(&**key),
-        Step::Each => None,
+        PathStep::Key(key) => Some(&**key),
+        PathStep::Each => None,
     })
 }

@@ -73,13 +73,13 @@ pub fn content_version(directory: &Path) -> io::Result<String> {
 
 /// What the file system says about a module's files: equal stamps mean equal files, as far as a file system can tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Stamp(Vec<(&'static str, FileStamp)>);
+pub struct ModuleStamp(Vec<(&'static str, FileStamp)>);
 
 /// The stamp of a module's files; reads none of them.
 ///
 /// # Errors
 /// If metadata of the directory or of a file can't be read; a file that doesn't exist is not an error.
-pub fn stamp(directory: &Path) -> io::Result<Stamp> {
+pub fn stamp(directory: &Path) -> io::Result<ModuleStamp> {
     fs::metadata(directory)?;
     let mut stamp = Vec::new();
     // Most modules have no prompts of their own: this needs one look-up instead of one for each.
@@ -89,7 +89,7 @@ pub fn stamp(directory: &Path) -> io::Result<Stamp> {
             stamp.push((name, FileStamp::of(&found)));
         }
     }
-    Ok(Stamp(stamp))
+    Ok(ModuleStamp(stamp))
 }
 
 /// `None` if nothing has this name.

@@ -47,7 +47,7 @@ pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use effect::{EffectSource, FunctionEffect, KnownEffect};
 pub(crate) use findings::kind_of;
 pub use limits::Limits;
-pub use load::{LoadError, ServiceAnswer, Stamp, check, content_version, load, service_answers, stamp};
+pub use load::{LoadError, ModuleStamp, ServiceAnswer, check, content_version, load, service_answers, stamp};
 pub use pattern::pattern_bytes;
 pub use reading::SlotReading;
 pub use settings::{Settings, Wording};
@@ -271,7 +271,7 @@ impl Function {
     #[must_use]
     pub fn shows(&self, id: SlotId) -> bool {
         let mut pieces = self.exemplars.iter().flat_map(|exemplar| &exemplar.pieces);
-        pieces.any(|piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == id))
+        pieces.any(|piece| matches!(piece, TemplatePiece::Slot { slot: Some(slot), .. } if *slot == id))
     }
 
     /// The slot at exactly this path.
@@ -319,7 +319,7 @@ pub fn alike(one: &str, other: &str) -> bool {
 
 /// One step from the arguments object towards a leaf.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Step {
+pub enum PathStep {
     Key(Arc<str>),
     /// Every item of an array.
     Each,
@@ -327,7 +327,7 @@ pub enum Step {
 
 /// Where a slot lies in the arguments: `format`, `shipping_address.city`, `toppings[]`, `dishes[].name`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SlotPath(pub Vec<Step>);
+pub struct SlotPath(pub Vec<PathStep>);
 
 /// True for the index of an item, and for `-`, which stands for an item that does not exist yet.
 fn is_index(token: &str) -> bool {
@@ -339,7 +339,11 @@ impl SlotPath {
     #[must_use]
     pub fn of_pointer(pointer: &str) -> Self {
         let step = |step: &str| {
-            if is_index(step) { Step::Each } else { Step::Key(step.replace("~1", "/").replace("~0", "~").into()) }
+            if is_index(step) {
+                PathStep::Each
+            } else {
+                PathStep::Key(step.replace("~1", "/").replace("~0", "~").into())
+            }
         };
         Self(pointer.split('/').skip(1).map(step).collect())
     }
@@ -348,11 +352,11 @@ impl SlotPath {
     #[must_use]
     pub fn holds(&self, pointer: &str) -> bool {
         let mut tokens = pointer.split('/').skip(1);
-        let mut is_step = |step: &Step| {
+        let mut is_step = |step: &PathStep| {
             tokens.next().is_some_and(|token| match step {
-                Step::Key(key) if token.contains('~') => *token.replace("~1", "/").replace("~0", "~") == **key,
-                Step::Key(key) => *token == **key,
-                Step::Each => is_index(token),
+                PathStep::Key(key) if token.contains('~') => *token.replace("~1", "/").replace("~0", "~") == **key,
+                PathStep::Key(key) => *token == **key,
+                PathStep::Each => is_index(token),
             })
         };
         self.0.iter().all(&mut is_step) && tokens.next().is_none()
@@ -361,8 +365,8 @@ impl SlotPath {
     /// The keys on the path.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|step| match step {
-            Step::Key(key) => Some(&**key),
-            Step::Each => None,
+            PathStep::Key(key) => Some(&**key),
+            PathStep::Each => None,
         })
     }
 
@@ -370,15 +374,15 @@ impl SlotPath {
     #[must_use]
     pub fn pointer(&self) -> String {
         self.0.iter().fold(String::new(), |pointer, step| match step {
-            Step::Key(key) => pointer + "/" + &key.replace('~', "~0").replace('/', "~1"),
-            Step::Each => pointer + "/-",
+            PathStep::Key(key) => pointer + "/" + &key.replace('~', "~0").replace('/', "~1"),
+            PathStep::Each => pointer + "/-",
         })
     }
 
     /// True if the slot lies in an array, and so may have several values.
     #[must_use]
     pub fn is_repeated(&self) -> bool {
-        self.0.contains(&Step::Each)
+        self.0.contains(&PathStep::Each)
     }
 }
 
@@ -386,9 +390,9 @@ impl fmt::Display for SlotPath {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, step) in self.0.iter().enumerate() {
             match step {
-                Step::Key(key) if index == 0 => formatter.write_str(key)?,
-                Step::Key(key) => write!(formatter, ".{key}")?,
-                Step::Each => formatter.write_str("[]")?,
+                PathStep::Key(key) if index == 0 => formatter.write_str(key)?,
+                PathStep::Key(key) => write!(formatter, ".{key}")?,
+                PathStep::Each => formatter.write_str("[]")?,
             }
         }
         Ok(())
@@ -443,8 +447,8 @@ impl Slot {
             .iter()
             .rev()
             .find_map(|step| match step {
-                Step::Key(key) => Some(&**key),
-                Step::Each => None,
+                PathStep::Key(key) => Some(&**key),
+                PathStep::Each => None,
             })
             .unwrap_or_default()
     }
@@ -481,7 +485,7 @@ pub struct Exemplar {
     /// As written, with slots as `<label>`.
     pub template: String,
     /// The template split into pieces, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TemplatePiece>,
     pub mode: OwnerMode,
     /// `OpenDU`'s label; `"Negative"` for a negative exemplar.
     pub label: Option<String>,
@@ -499,8 +503,8 @@ impl Exemplar {
         let mut text = String::with_capacity(self.template.len());
         for piece in &self.pieces {
             match piece {
-                Piece::Text(literal) => text.push_str(literal),
-                Piece::Slot { label, .. } => text.push_str(&render(label)),
+                TemplatePiece::Text(literal) => text.push_str(literal),
+                TemplatePiece::Slot { label, .. } => text.push_str(&render(label)),
             }
         }
         text
@@ -509,7 +513,7 @@ impl Exemplar {
 
 /// A run of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum TemplatePiece {
     Text(String),
     /// `slot` is `None` where the function has no slot of this label (a warning at load).
     Slot {

@@ -6,7 +6,7 @@
 use regex_automata::meta;
 use serde_json::Value;
 
-use super::{Diagnostic, Limits, Module, RecognizerKind, findings::Place};
+use super::{Diagnostic, Limits, Module, RecognizerKind, findings::PointerChain};
 
 /// Measured size in bytes of a compiled pattern without its program.
 const BESIDE: usize = 8 << 10;
@@ -79,14 +79,14 @@ impl PatternBudget {
     }
 }
 
-pub(super) fn large_pattern(file: &str, place: &Place<'_>, pattern: &str, limits: &Limits) -> Diagnostic {
+pub(super) fn large_pattern(file: &str, place: &PointerChain<'_>, pattern: &str, limits: &Limits) -> Diagnostic {
     let limit = limits.pattern_bytes;
     let message = format!("the pattern `{pattern}` compiled takes more bytes than the limit `pattern_bytes` = {limit}");
     Diagnostic::error("over-limit", file, place, message)
         .hint("repeat less often, or repeat a smaller class: `[a-z]` instead of `\\p{L}`")
 }
 
-pub(super) fn bad_pattern(file: &str, place: &Place<'_>, pattern: &str, reason: &str) -> Diagnostic {
+pub(super) fn bad_pattern(file: &str, place: &PointerChain<'_>, pattern: &str, reason: &str) -> Diagnostic {
     // The crate's message draws the pattern with a caret; its last line says what is wrong.
     let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
     let found =

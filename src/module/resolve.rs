@@ -6,9 +6,12 @@ use serde_json::Value;
 
 use super::{
     Diagnostic, Function, ModuleName, Settings,
-    endpoint::{Body, Endpoint, EndpointSettings, Method, Operation, Part, PartPlace, Style, Target, holes},
+    endpoint::{
+        BodyKind, CallTarget, Endpoint, EndpointSettings, Method, Operation, ParameterStyle, PartPlace, RequestPart,
+        holes,
+    },
     files::SETTINGS_FILE,
-    findings::{Findings, Place},
+    findings::{Findings, PointerChain},
     schema,
     settings::FunctionSettings,
     template,
@@ -21,16 +24,16 @@ const RESERVED: [&str; 7] =
     ["host", "content-length", "content-type", "transfer-encoding", "connection", "te", "upgrade"];
 
 /// JSON Schema of the answer that the document describes, if it is wanted.
-pub(super) type Known = Option<Value>;
+pub(super) type AnswerSchema = Option<Value>;
 
 /// Gives each function its endpoint. `known` returns what the schema says about the function at a position.
 pub(super) fn resolve_all(
     settings: &Settings,
     functions: &mut [Function],
-    known: impl Fn(usize, &EndpointSettings) -> Known,
+    known: impl Fn(usize, &EndpointSettings) -> AnswerSchema,
     findings: &mut Findings,
 ) {
-    let functions_at = Place::ROOT.key("functions");
+    let functions_at = PointerChain::ROOT.key("functions");
     for (index, function) in functions.iter_mut().enumerate() {
         let Some(own) = settings.functions.get(&function.name).and_then(|own| own.endpoint.as_ref()) else { continue };
         let at = functions_at.key(&function.name);
@@ -42,7 +45,7 @@ pub(super) fn resolve_all(
 }
 
 /// Reports members that the reply names and that the answer's schema does not have.
-fn check_replies(endpoint: &Endpoint, own: &FunctionSettings, place: &Place<'_>, findings: &mut Findings) {
+fn check_replies(endpoint: &Endpoint, own: &FunctionSettings, place: &PointerChain<'_>, findings: &mut Findings) {
     let (Some(answer), Some(done)) = (&endpoint.answer, &own.replies.done) else { return };
     let named: BTreeSet<String> = done.texts().flat_map(|(_, text)| template::members(text, "result")).collect();
     for member in named.iter().filter(|member| lacks(answer, member)) {
@@ -73,12 +76,12 @@ fn lacks(schema: &Value, member: &str) -> bool {
 fn resolve(
     own: &EndpointSettings,
     function: &Function,
-    known: Known,
-    place: &Place<'_>,
+    known: AnswerSchema,
+    place: &PointerChain<'_>,
     findings: &mut Findings,
 ) -> Option<Endpoint> {
     let before = findings.errors();
-    let mut bad = |at: &Place<'_>, message: String, hint: &str| {
+    let mut bad = |at: &PointerChain<'_>, message: String, hint: &str| {
         findings.push(Diagnostic::error("bad-endpoint", SETTINGS_FILE, at, message).hint(hint));
     };
     let target = match (own.openapi, &own.url, &own.mcp) {
@@ -87,7 +90,7 @@ fn resolve(
         (false, None, Some(url)) => {
             check_address(url, &place.key("mcp"), &mut bad);
             let tool = own.tool.clone().unwrap_or_else(|| function.name.clone());
-            Some(Target::Mcp { url: url.clone(), tool })
+            Some(CallTarget::Mcp { url: url.clone(), tool })
         }
         _ => {
             let message =
@@ -112,8 +115,8 @@ fn resolve(
     }
     let target = target?;
     let by_method = match &target {
-        Target::Http(operation) => operation.method.is_idempotent(),
-        Target::Mcp { .. } => false,
+        CallTarget::Http(operation) => operation.method.is_idempotent(),
+        CallTarget::Mcp { .. } => false,
     };
     let is_idempotent = own.idempotent.unwrap_or(by_method);
     if own.retries.is_some_and(|retries| retries > 0) && !is_idempotent {
@@ -133,7 +136,11 @@ fn resolve(
     })
 }
 
-fn check_headers(own: &EndpointSettings, place: &Place<'_>, bad: &mut impl FnMut(&Place<'_>, String, &str)) {
+fn check_headers(
+    own: &EndpointSettings,
+    place: &PointerChain<'_>,
+    bad: &mut impl FnMut(&PointerChain<'_>, String, &str),
+) {
     let (headers_at, secrets_at) = (place.key("headers"), place.key("secrets"));
     let places =
         own.headers.keys().map(|name| (name, headers_at)).chain(own.secrets.keys().map(|name| (name, secrets_at)));
@@ -157,15 +164,15 @@ fn check_headers(own: &EndpointSettings, place: &Place<'_>, bad: &mut impl FnMut
 fn of_document(
     own: &EndpointSettings,
     function: &Function,
-    place: &Place<'_>,
-    bad: &mut impl FnMut(&Place<'_>, String, &str),
-) -> Option<Target> {
+    place: &PointerChain<'_>,
+    bad: &mut impl FnMut(&PointerChain<'_>, String, &str),
+) -> Option<CallTarget> {
     let Some(mut operation) = function.request.clone() else {
         let message = format!("`{}` is not an operation of an OpenAPI document", function.name);
         bad(place, message, "write a table with `url`");
         return None;
     };
-    if operation.body == Body::Other {
+    if operation.body == BodyKind::Other {
         let message = format!("the body of `{}` is neither JSON nor a form", function.name);
         bad(place, message, "write a table with `url`, or leave the endpoint out: the client makes the call then");
         return None;
@@ -177,16 +184,16 @@ fn of_document(
         return None;
     };
     check_address(server, &place.key("server"), bad);
-    Some(Target::Http(operation))
+    Some(CallTarget::Http(operation))
 }
 
 fn of_url(
     own: &EndpointSettings,
     url: &str,
     function: &Function,
-    place: &Place<'_>,
-    bad: &mut impl FnMut(&Place<'_>, String, &str),
-) -> Option<Target> {
+    place: &PointerChain<'_>,
+    bad: &mut impl FnMut(&PointerChain<'_>, String, &str),
+) -> Option<CallTarget> {
     let method = own.method.unwrap_or(Method::Post);
     check_address(url, place, bad);
     let authority = url.find("://").map_or(0, |at| at + 3);
@@ -202,11 +209,11 @@ fn of_url(
     let mut parts = Vec::new();
     for hole in holes(path) {
         match names.iter().find(|name| **name == hole) {
-            Some(name) => parts.push(Part {
+            Some(name) => parts.push(RequestPart {
                 argument: (*name).clone(),
                 name: hole.to_owned(),
                 place: PartPlace::Path,
-                style: Style::Joined,
+                style: ParameterStyle::Joined,
             }),
             None => {
                 let listed = names.iter().map(|name| format!("`{{{name}}}`")).collect::<Vec<_>>().join(", ");
@@ -217,12 +224,17 @@ fn of_url(
     let rest = if method.has_body() { PartPlace::Body } else { PartPlace::Query };
     for name in names {
         if !parts.iter().any(|part| part.argument == *name) {
-            parts.push(Part { argument: name.clone(), name: name.clone(), place: rest, style: Style::Exploded });
+            parts.push(RequestPart {
+                argument: name.clone(),
+                name: name.clone(),
+                place: rest,
+                style: ParameterStyle::Exploded,
+            });
         }
     }
     let has_body = parts.iter().any(|part| part.place == PartPlace::Body);
-    let body = if has_body { Body::Json } else { Body::None };
-    Some(Target::Http(Operation {
+    let body = if has_body { BodyKind::Json } else { BodyKind::None };
+    Some(CallTarget::Http(Operation {
         method,
         server: Some(server.to_owned()),
         path: path.to_owned(),
@@ -232,7 +244,7 @@ fn of_url(
     }))
 }
 
-fn check_address(url: &str, place: &Place<'_>, bad: &mut impl FnMut(&Place<'_>, String, &str)) {
+fn check_address(url: &str, place: &PointerChain<'_>, bad: &mut impl FnMut(&PointerChain<'_>, String, &str)) {
     let rest = ["https://", "http://"].iter().find_map(|scheme| url.strip_prefix(scheme));
     let authority = rest.map_or("", |rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
     let is_plain = !url.chars().any(|character| character.is_whitespace() || character.is_control());

@@ -14,19 +14,19 @@ use jiff::{
 };
 use serde_json::{Number, Value};
 
-use super::{Function, Slot, SlotId, SlotKind, SlotPath, Step};
+use super::{Function, PathStep, Slot, SlotId, SlotKind, SlotPath};
 
 /// A rule whose slots are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    pub left: Side,
+    pub left: Operand,
     pub comparison: Comparison,
-    pub right: Side,
+    pub right: Operand,
 }
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Side {
+pub struct Operand {
     pub base: Base,
     pub shift: Option<Shift>,
 }
@@ -44,11 +44,11 @@ pub enum Base {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shift {
     pub amount: i64,
-    pub unit: Unit,
+    pub unit: ShiftUnit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum ShiftUnit {
     Minute,
     Hour,
     Day,
@@ -83,7 +83,7 @@ pub enum RuleError {
     #[error("it names no slot, so it says nothing about a call")]
     NoSlot,
     #[error("it compares {0} with {1}")]
-    Incomparable(Kind, Kind),
+    Incomparable(OperandKind, OperandKind),
     #[error("true and false are the same or not, and never more or less")]
     NoOrder,
     #[error("only a date or a time can be moved by a length of time")]
@@ -99,17 +99,17 @@ impl Rule {
     /// Why the text is not a rule.
     pub fn parse(text: &str, function: &Function, find: &dyn Fn(&str) -> Option<SlotId>) -> Result<Self, RuleError> {
         let (left, comparison, right) = divided(text)?;
-        let (left, left_kind) = Side::parse(left, function, find)?;
-        let (right, right_kind) = Side::parse(right, function, find)?;
+        let (left, left_kind) = Operand::parse(left, function, find)?;
+        let (right, right_kind) = Operand::parse(right, function, find)?;
         if !left_kind.compares_with(right_kind) {
             return Err(RuleError::Incomparable(left_kind, right_kind));
         }
-        let is_truth = left_kind == Kind::Truth || right_kind == Kind::Truth;
+        let is_truth = left_kind == OperandKind::Truth || right_kind == OperandKind::Truth;
         if is_truth && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
             return Err(RuleError::NoOrder);
         }
         let rule = Self { left, comparison, right };
-        let mut arrays: Vec<&[Step]> = rule.slots().map(array_of).collect();
+        let mut arrays: Vec<&[PathStep]> = rule.slots().map(array_of).collect();
         arrays.sort_by_key(|array| array.len());
         match arrays.as_slice() {
             [] => Err(RuleError::NoSlot),
@@ -128,25 +128,25 @@ impl Rule {
 
     /// The innermost array whose items it compares, `dishes[]`; empty if it involves no array.
     #[must_use]
-    pub fn array(&self) -> &[Step] {
+    pub fn array(&self) -> &[PathStep] {
         self.slots().map(array_of).max_by_key(|array| array.len()).unwrap_or_default()
     }
 }
 
 /// The path up to and including the last array in it.
-fn array_of(path: &SlotPath) -> &[Step] {
-    let end = path.0.iter().rposition(|step| *step == Step::Each).map_or(0, |at| at + 1);
+fn array_of(path: &SlotPath) -> &[PathStep] {
+    let end = path.0.iter().rposition(|step| *step == PathStep::Each).map_or(0, |at| at + 1);
     &path.0[..end]
 }
 
-impl Side {
+impl Operand {
     fn parse(
         text: &str,
         function: &Function,
         find: &dyn Fn(&str) -> Option<SlotId>,
-    ) -> Result<(Self, Kind), RuleError> {
+    ) -> Result<(Self, OperandKind), RuleError> {
         if let Some(quoted) = quoted(text) {
-            let kind = Kind::of_text(quoted).unwrap_or(Kind::Words);
+            let kind = OperandKind::of_text(quoted).unwrap_or(OperandKind::Words);
             return Ok((Self { base: Base::Constant(quoted.into()), shift: None }, kind));
         }
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -161,11 +161,11 @@ impl Side {
         let (base, kind) = match words {
             [] => return Err(RuleError::EmptySide),
             [amount, unit] => match length(amount, unit) {
-                Some(length) => (Base::Constant(length.iso().into()), Kind::Length),
+                Some(length) => (Base::Constant(length.iso().into()), OperandKind::Length),
                 None => return Err(RuleError::NotASide(text.to_owned())),
             },
-            ["today"] => (Base::Today, Kind::Date),
-            ["now"] => (Base::Now, Kind::Now),
+            ["today"] => (Base::Today, OperandKind::Date),
+            ["now"] => (Base::Now, OperandKind::Now),
             [word] => Base::parse(word, function, find)?,
             _ => return Err(RuleError::NotASide(text.to_owned())),
         };
@@ -181,17 +181,17 @@ impl Base {
         word: &str,
         function: &Function,
         find: &dyn Fn(&str) -> Option<SlotId>,
-    ) -> Result<(Self, Kind), RuleError> {
+    ) -> Result<(Self, OperandKind), RuleError> {
         if let Ok(truth) = word.parse::<bool>() {
-            return Ok((Self::Constant(truth.into()), Kind::Truth));
+            return Ok((Self::Constant(truth.into()), OperandKind::Truth));
         }
         let number = word.parse::<i64>().map(Number::from).ok();
         let fraction = || word.parse::<f64>().ok().and_then(Number::from_f64);
         let is_number = word.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
         if let Some(number) = number.or_else(fraction).filter(|_| is_number) {
-            return Ok((Self::Constant(number.into()), Kind::Number));
+            return Ok((Self::Constant(number.into()), OperandKind::Number));
         }
-        if let Some(kind) = Kind::of_text(word) {
+        if let Some(kind) = OperandKind::of_text(word) {
             return Ok((Self::Constant(word.into()), kind));
         }
         if !word.starts_with(|first: char| first.is_alphabetic() || first == '_') {
@@ -199,7 +199,7 @@ impl Base {
         }
         let slot = find(word).ok_or_else(|| RuleError::UnknownSlot(word.to_owned()))?;
         let slot = function.slot(slot);
-        Ok((Self::Slot(slot.path.clone()), Kind::of_slot(slot)))
+        Ok((Self::Slot(slot.path.clone()), OperandKind::of_slot(slot)))
     }
 }
 
@@ -240,10 +240,10 @@ fn quoted(text: &str) -> Option<&str> {
 
 fn length(amount: &str, unit: &str) -> Option<Shift> {
     let amount = amount.parse::<u32>().ok()?;
-    Some(Shift { amount: i64::from(amount), unit: Unit::named(unit)? })
+    Some(Shift { amount: i64::from(amount), unit: ShiftUnit::named(unit)? })
 }
 
-impl Unit {
+impl ShiftUnit {
     fn named(name: &str) -> Option<Self> {
         match name.strip_suffix('s').unwrap_or(name) {
             "minute" => Some(Self::Minute),
@@ -262,12 +262,12 @@ impl Shift {
     fn iso(self) -> String {
         let amount = self.amount;
         match self.unit {
-            Unit::Minute => format!("PT{amount}M"),
-            Unit::Hour => format!("PT{amount}H"),
-            Unit::Day => format!("P{amount}D"),
-            Unit::Week => format!("P{amount}W"),
-            Unit::Month => format!("P{amount}M"),
-            Unit::Year => format!("P{amount}Y"),
+            ShiftUnit::Minute => format!("PT{amount}M"),
+            ShiftUnit::Hour => format!("PT{amount}H"),
+            ShiftUnit::Day => format!("P{amount}D"),
+            ShiftUnit::Week => format!("P{amount}W"),
+            ShiftUnit::Month => format!("P{amount}M"),
+            ShiftUnit::Year => format!("P{amount}Y"),
         }
     }
 }
@@ -315,9 +315,9 @@ impl Comparison {
     }
 }
 
-/// What kind of value a side holds.
+/// What kind of value an operand holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperandKind {
     Number,
     Truth,
     Date,
@@ -334,7 +334,7 @@ pub enum Kind {
     Any,
 }
 
-impl Kind {
+impl OperandKind {
     fn of_slot(slot: &Slot) -> Self {
         match slot.kind {
             SlotKind::Integer | SlotKind::Number => Self::Number,
@@ -380,7 +380,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for OperandKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Number => "a number",

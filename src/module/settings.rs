@@ -24,7 +24,7 @@ pub struct Settings {
     /// `auto`, `local`, `tools`, `structured` or `staged`.
     pub strategy: Option<StrategyName>,
     pub staged: StagedOverrides,
-    pub thresholds: Thresholds,
+    pub thresholds: ThresholdSettings,
     pub llm: LlmOverrides,
     pub conversation: ConversationSettings,
     pub chat: ChatSettings,
@@ -142,7 +142,7 @@ pub struct StagedOverrides {
 /// Probabilities, 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Thresholds {
+pub struct ThresholdSettings {
     /// From this confidence on, `auto` decides locally.
     pub sure: Option<f32>,
     /// Below this confidence the answer is `no_match`.

@@ -5,8 +5,8 @@ use std::{collections::HashSet, sync::Arc};
 use serde_json::{Map, Value};
 
 use super::{
-    Counting, Diagnostic, Limits, Slot, SlotKind, SlotPath, Step,
-    findings::{Findings, Place},
+    Counting, Diagnostic, Limits, PathStep, Slot, SlotKind, SlotPath,
+    findings::{Findings, PointerChain},
     schema::{may_be_null, type_names},
 };
 
@@ -19,13 +19,13 @@ pub(super) fn flatten(
     limits: &Limits,
     findings: &mut Findings,
 ) -> Vec<Slot> {
-    let mut walk = Walk { slots: Vec::new(), file, function, limits, findings, full: false };
+    let mut walk = SlotCollector { slots: Vec::new(), file, function, limits, findings, full: false };
     let Value::Object(root) = parameters else { return Vec::new() };
     walk.properties(root, &mut Vec::new(), true);
     walk.slots
 }
 
-struct Walk<'a> {
+struct SlotCollector<'a> {
     slots: Vec<Slot>,
     file: &'a str,
     /// Name and pointer.
@@ -35,20 +35,20 @@ struct Walk<'a> {
     full: bool,
 }
 
-impl Walk<'_> {
-    fn properties(&mut self, object: &Map<String, Value>, path: &mut Vec<Step>, required: bool) {
+impl SlotCollector<'_> {
+    fn properties(&mut self, object: &Map<String, Value>, path: &mut Vec<PathStep>, required: bool) {
         let Some(Value::Object(properties)) = object.get("properties") else { return };
         let names: HashSet<&str> =
             object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
         for (name, schema) in properties {
-            path.push(Step::Key(Arc::from(name.as_str())));
+            path.push(PathStep::Key(Arc::from(name.as_str())));
             self.node(schema, path, required && names.contains(name.as_str()) && !may_be_null(schema), "");
             path.pop();
         }
     }
 
     /// `description` is the enclosing array's; items without their own use it.
-    fn node(&mut self, schema: &Value, path: &mut Vec<Step>, required: bool, description: &str) {
+    fn node(&mut self, schema: &Value, path: &mut Vec<PathStep>, required: bool, description: &str) {
         let Value::Object(map) = schema else {
             // `false`: no value is ever valid here.
             return;
@@ -59,7 +59,7 @@ impl Walk<'_> {
         if has_properties && only(map, "object") {
             self.properties(map, path, required);
         } else if only(map, "array") {
-            path.push(Step::Each);
+            path.push(PathStep::Each);
             match map.get("items") {
                 Some(items) => self.node(items, path, required, description),
                 None => self.leaf(&Map::new(), path, required, description),
@@ -70,12 +70,12 @@ impl Walk<'_> {
         }
     }
 
-    fn leaf(&mut self, map: &Map<String, Value>, path: &[Step], required: bool, description: &str) {
+    fn leaf(&mut self, map: &Map<String, Value>, path: &[PathStep], required: bool, description: &str) {
         let path = SlotPath(path.to_vec());
         if map.contains_key("$ref") && !required {
             let message =
                 format!("`{path}` of `{}` is recursive: calls are checked, but no slots lie below it", self.function.0);
-            let at = Place::Start(self.function.1);
+            let at = PointerChain::Start(self.function.1);
             self.findings.push(Diagnostic::warning("recursive-schema", self.file, at, message));
             return;
         }
@@ -84,7 +84,12 @@ impl Walk<'_> {
                 self.full = true;
                 let message =
                     format!("`{}` has more slots than the limit `slots` = {}", self.function.0, self.limits.slots);
-                self.findings.push(Diagnostic::error("over-limit", self.file, Place::Start(self.function.1), message));
+                self.findings.push(Diagnostic::error(
+                    "over-limit",
+                    self.file,
+                    PointerChain::Start(self.function.1),
+                    message,
+                ));
             }
             return;
         }

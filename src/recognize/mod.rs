@@ -29,7 +29,7 @@ use self::{
     unread::Borders,
 };
 use crate::{
-    module::{Builtin, Module, RecognizerId, RecognizerKind, Slot, SlotReading, Step},
+    module::{Builtin, Module, PathStep, RecognizerId, RecognizerKind, Slot, SlotReading},
     probability::EVEN,
     text::{Span, Utterance},
 };
@@ -194,7 +194,7 @@ impl Recognizers {
             let contacts = Contacts::new(&lexicon.region);
             Builtins { lexicon, contacts, used }
         });
-        let lists_of_scalars = slots().filter(|slot| slot.path.0.last() == Some(&Step::Each));
+        let lists_of_scalars = slots().filter(|slot| slot.path.0.last() == Some(&PathStep::Each));
         let several = lists_of_scalars.flat_map(|slot| slot.recognizers.iter().copied()).collect();
         Ok(Self { lists, telling, patterns, builtins, language: language.into(), several })
     }

@@ -6,7 +6,7 @@ use super::{Document, Source, values};
 use crate::{
     exemplars::Sentences,
     language::facts::is_unspaced_language,
-    module::{Exemplar, ExemplarId, Function, Module, Slot, SlotPath, Step},
+    module::{Exemplar, ExemplarId, Function, Module, PathStep, Slot, SlotPath},
     text::{in_words, plain::first_sentence},
 };
 
@@ -109,8 +109,8 @@ fn spoken(exemplar: &Exemplar) -> String {
 
 fn path_words(path: &SlotPath) -> String {
     let keys = path.0.iter().filter_map(|step| match step {
-        Step::Key(key) => Some(in_words(key)),
-        Step::Each => None,
+        PathStep::Key(key) => Some(in_words(key)),
+        PathStep::Each => None,
     });
     keys.collect::<Vec<_>>().join(" ")
 }
@@ -121,12 +121,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::module::{Counting, FunctionId, ModuleName, OwnerMode, Piece, Settings, SlotKind};
+    use crate::module::{Counting, FunctionId, ModuleName, OwnerMode, Settings, SlotKind, TemplatePiece};
 
     fn slot(keys: &[&str], description: &str, choices: Vec<Value>) -> Slot {
         Slot {
             path: SlotPath(
-                keys.iter().map(|&key| if key == "[]" { Step::Each } else { Step::Key(key.into()) }).collect(),
+                keys.iter().map(|&key| if key == "[]" { PathStep::Each } else { PathStep::Key(key.into()) }).collect(),
             ),
             description: description.to_owned(),
             kind: SlotKind::String,
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    fn exemplar(pieces: &[Piece], utterance: Option<&str>, mode: OwnerMode) -> Exemplar {
+    fn exemplar(pieces: &[TemplatePiece], utterance: Option<&str>, mode: OwnerMode) -> Exemplar {
         Exemplar {
             template: String::new(),
             pieces: pieces.to_vec(),
@@ -225,7 +225,7 @@ mod tests {
             path: "/issues".to_owned(),
             headers: Vec::new(),
             parts: Vec::new(),
-            body: crate::module::endpoint::Body::None,
+            body: crate::module::endpoint::BodyKind::None,
         };
         let of = |description: &str| Function {
             request: Some(request.clone()),
@@ -246,7 +246,8 @@ mod tests {
 
     #[test]
     fn an_exemplar_is_its_sentence_or_its_template_in_words() {
-        let template = [Piece::Text("fly to ".to_owned()), Piece::Slot { label: "toCity".to_owned(), slot: None }];
+        let template =
+            [TemplatePiece::Text("fly to ".to_owned()), TemplatePiece::Slot { label: "toCity".to_owned(), slot: None }];
         let exemplars = vec![
             exemplar(&template, None, OwnerMode::Normal),
             exemplar(&template, Some("fly to Rome"), OwnerMode::Negative),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::{
     language::facts::is_unspaced_language,
-    module::{Exemplar, Function, Piece, RecognizerId},
+    module::{Exemplar, Function, RecognizerId, TemplatePiece},
     recognize::Mention,
     text::{Span, Utterance},
 };
@@ -32,8 +32,8 @@ pub(super) fn of_template(function: &Function, exemplar: &Exemplar) -> String {
     let mut text = String::new();
     for piece in &exemplar.pieces {
         match piece {
-            Piece::Text(words) => text.push_str(words),
-            Piece::Slot { slot, .. } => {
+            TemplatePiece::Text(words) => text.push_str(words),
+            TemplatePiece::Slot { slot, .. } => {
                 text.push(' ');
                 let recognizers = slot.map_or(&[][..], |slot| &function.slot(slot).recognizers);
                 text.extend(recognizers.iter().filter_map(|recognizer| placeholder(*recognizer)));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     call::{CompileError, Evidence, Proposal, Validator, Verdict},
     decide::{arguments as assemble, filling::SpannedValue},
-    module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
+    module::{Exemplar, Function, FunctionId, Module, RecognizerKind, SlotId, SlotKind, TemplatePiece},
     recognize::{Context, Mention, RecognizeError, Recognizers},
     text::Utterance,
 };
@@ -90,7 +90,7 @@ impl<'m> Sampler<'m> {
         {
             return Some((sentence, arguments));
         }
-        let is_fixed = !exemplar.pieces.iter().any(|piece| matches!(piece, Piece::Slot { .. }));
+        let is_fixed = !exemplar.pieces.iter().any(|piece| matches!(piece, TemplatePiece::Slot { .. }));
         if is_fixed {
             let sentence = Sentence { text: exemplar.template.clone(), slots: Vec::new() };
             return (variant == 0).then_some((sentence, Map::new()));
@@ -106,8 +106,8 @@ impl<'m> Sampler<'m> {
         let mut sentence = Sentence { text: String::new(), slots: Vec::new() };
         for piece in &exemplar.pieces {
             match piece {
-                Piece::Text(text) => sentence.text.push_str(text),
-                Piece::Slot { slot, .. } => {
+                TemplatePiece::Text(text) => sentence.text.push_str(text),
+                TemplatePiece::Slot { slot, .. } => {
                     let slot = (*slot)?;
                     let words = self.words(id, slot, random)?;
                     let start = sentence.text.len();

@@ -35,7 +35,7 @@ pub(super) struct Failures {
 #[derive(Debug)]
 struct Known {
     /// The stamp of the files that failed; `None` if they could not be looked at.
-    stamp: Option<module::Stamp>,
+    stamp: Option<module::ModuleStamp>,
     failure: Failure,
     message: String,
     /// When to try again, if the reason may pass.
@@ -53,7 +53,7 @@ impl Failures {
         Self { first_wait, known: Mutex::default() }
     }
 
-    pub(super) fn remember(&self, name: &ModuleName, stamp: Option<module::Stamp>, error: &PrepareError) {
+    pub(super) fn remember(&self, name: &ModuleName, stamp: Option<module::ModuleStamp>, error: &PrepareError) {
         let diagnostics = match error {
             PrepareError::Refused { diagnostics, .. } => diagnostics.clone(),
             _ => Diagnostics::default(),
@@ -72,7 +72,7 @@ impl Failures {
     }
 
     /// True if files with this stamp failed, and it is not yet time to try them again.
-    pub(super) fn holds(&self, name: &ModuleName, stamp: Option<&module::Stamp>) -> bool {
+    pub(super) fn holds(&self, name: &ModuleName, stamp: Option<&module::ModuleStamp>) -> bool {
         self.known().get(name).is_some_and(|known| known.stamp.as_ref() == stamp && !known.is_due())
     }
 

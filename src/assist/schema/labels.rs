@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use crate::{
     assist::brief::Brief,
     module::{
-        Function, FunctionId, Module, Piece, RecognizerId, RecognizerKind, Slot, SlotKind, SlotPath, Step,
+        Function, FunctionId, Module, PathStep, RecognizerId, RecognizerKind, Slot, SlotKind, SlotPath, TemplatePiece,
         settings::Grounding,
     },
     recognize::{Mention, certainty::Certainty},
@@ -62,8 +62,8 @@ fn leaf<'s>(schema: &'s mut Value, path: &SlotPath) -> Option<&'s mut Map<String
     let mut at = schema;
     for step in &path.0 {
         at = match step {
-            Step::Key(key) => at.get_mut("properties")?.get_mut(&**key)?,
-            Step::Each => at.get_mut("items")?,
+            PathStep::Key(key) => at.get_mut("properties")?.get_mut(&**key)?,
+            PathStep::Each => at.get_mut("items")?,
         };
     }
     at.as_object_mut()
@@ -149,7 +149,7 @@ fn is_explained(brief: &Brief<'_>) -> bool {
 fn words(function: &Function) -> HashSet<String> {
     let mut words = HashSet::new();
     for piece in function.exemplars.iter().flat_map(|exemplar| &exemplar.pieces) {
-        if let Piece::Text(text) = piece {
+        if let TemplatePiece::Text(text) = piece {
             words.extend(fold(text).split(|c: char| !c.is_alphanumeric() && c != '\'').map(str::to_owned));
         }
     }

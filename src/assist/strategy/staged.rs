@@ -28,7 +28,7 @@ use crate::{
         written::{self, Written},
     },
     module::{
-        Function, FunctionId, Slot, Step,
+        Function, FunctionId, PathStep, Slot,
         settings::{Detect, Fill},
     },
     text::Span,
@@ -305,7 +305,7 @@ impl ModelTask for Whole {
 /// True if each slot can be asked for by itself: values of a list of objects belong together.
 fn is_flat(function: &Function) -> bool {
     function.slots.iter().all(|slot| {
-        let each = slot.path.0.iter().position(|step| *step == Step::Each);
+        let each = slot.path.0.iter().position(|step| *step == PathStep::Each);
         each.is_none_or(|at| at + 1 == slot.path.0.len())
     })
 }
@@ -394,7 +394,7 @@ fn assemble(slots: &[Slot], values: &[Option<Value>]) -> Map<String, Value> {
         let Some(value) = value.as_ref().filter(|value| !value.is_null()) else { continue };
         let mut steps = slot.path.0.as_slice();
         let mut value = value.clone();
-        if let [rest @ .., Step::Each] = steps {
+        if let [rest @ .., PathStep::Each] = steps {
             steps = rest;
             if !value.is_array() {
                 value = Value::Array(vec![value]);
@@ -405,12 +405,12 @@ fn assemble(slots: &[Slot], values: &[Option<Value>]) -> Map<String, Value> {
     arguments
 }
 
-fn put(object: &mut Map<String, Value>, steps: &[Step], value: Value) {
+fn put(object: &mut Map<String, Value>, steps: &[PathStep], value: Value) {
     match steps {
-        [Step::Key(last)] => {
+        [PathStep::Key(last)] => {
             object.insert(last.to_string(), value);
         }
-        [Step::Key(first), rest @ ..] => {
+        [PathStep::Key(first), rest @ ..] => {
             let inner = object.entry(first.to_string()).or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(inner) = inner {
                 put(inner, rest, value);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::place::{Place, Step};
-use crate::module::{Counting, Function, Slot, SlotKind, SlotPath, Step as PathStep};
+use crate::module::{Counting, Function, PathStep, Slot, SlotKind, SlotPath};
 
 /// Steps from an item to two of its values.
 #[derive(Debug, Default, PartialEq)]

@@ -1,6 +1,6 @@
 //! A JSON pointer in steps, which tells items from members and lets items be counted and moved.
 
-use crate::module::{SlotPath, Step as PathStep};
+use crate::module::{PathStep, SlotPath};
 
 /// Arguments are never nested deeper.
 const MOST_STEPS: usize = 64;

@@ -3,7 +3,7 @@
 use super::{Candidate, SlotModel};
 use crate::{
     decide::filling::Filling,
-    module::{Function, SlotId, Step},
+    module::{Function, PathStep, SlotId},
     probability::log_odds,
 };
 
@@ -62,7 +62,7 @@ pub(super) fn best(function: &Function, candidates: &[Candidate], model: &SlotMo
 fn count_alike(function: &Function, candidates: &[Candidate], fillings: &mut Vec<Filling>) {
     let list = |slot: SlotId| {
         let steps = &function.slot(slot).path.0;
-        steps.iter().rposition(|step| *step == Step::Each).filter(|at| at + 1 < steps.len()).map(|at| &steps[..at])
+        steps.iter().rposition(|step| *step == PathStep::Each).filter(|at| at + 1 < steps.len()).map(|at| &steps[..at])
     };
     let is_count = |slot: SlotId| function.slot(slot).kind.is_number();
     let counted = fillings.windows(2).find_map(|pair| {

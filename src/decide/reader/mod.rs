@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{
     embed::{EmbedError, Label, LabelKind, MOST_LABELS, Reader, SpanVectors, WordStates},
     linear::{add_scaled, dot},
-    module::{Function, FunctionId, Slot, SlotId, SlotPath, Step},
+    module::{Function, FunctionId, PathStep, Slot, SlotId, SlotPath},
     text::Span,
 };
 use adapt::Correction;
@@ -108,8 +108,8 @@ fn label(name: &str, description: &str, choices: &[Value]) -> String {
 
 fn path_name(path: &SlotPath) -> String {
     let keys = path.0.iter().filter_map(|step| match step {
-        Step::Key(key) => Some(plain_name(key)),
-        Step::Each => None,
+        PathStep::Key(key) => Some(plain_name(key)),
+        PathStep::Each => None,
     });
     keys.collect::<Vec<_>>().join(" ")
 }

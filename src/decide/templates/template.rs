@@ -2,7 +2,7 @@
 
 use super::words::parts;
 use crate::{
-    module::{Exemplar, OwnerMode, Piece, SlotId},
+    module::{Exemplar, OwnerMode, SlotId, TemplatePiece},
     text::{Utterance, is_unspaced},
 };
 
@@ -48,8 +48,8 @@ impl Template {
         let mut possessives = Vec::new();
         for piece in &exemplar.pieces {
             match piece {
-                Piece::Slot { slot, .. } => items.push(TemplateItem::Slot((*slot)?)),
-                Piece::Text(text) => {
+                TemplatePiece::Slot { slot, .. } => items.push(TemplateItem::Slot((*slot)?)),
+                TemplatePiece::Text(text) => {
                     // A possessive is part of the word before it, the last word of a value.
                     let owner = match items.last() {
                         Some(TemplateItem::Slot(slot)) => without_possessive(text).map(|rest| (*slot, rest)),
@@ -77,7 +77,7 @@ impl Template {
 
     /// The original sentence of an exemplar that is only a slot: only its words show what is wanted.
     pub(super) fn kept(exemplar: &Exemplar) -> Option<Self> {
-        let [Piece::Slot { slot: Some(slot), .. }] = exemplar.pieces[..] else { return None };
+        let [TemplatePiece::Slot { slot: Some(slot), .. }] = exemplar.pieces[..] else { return None };
         let sentence = Utterance::new(exemplar.utterance.as_deref()?);
         let items: Vec<TemplateItem> = sentence.folded_words().map(|word| TemplateItem::Word(word.into())).collect();
         let own = Self::new(exemplar).filter(|_| !items.is_empty())?;

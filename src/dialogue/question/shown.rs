@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    module::{Slot, SlotPath, Step, rule::Temporal},
+    module::{PathStep, Slot, SlotPath, rule::Temporal},
     text::{name_words, plain::first_sentence},
 };
 
@@ -26,8 +26,8 @@ pub(crate) fn described(slot: &Slot) -> String {
 /// The last part of a path, as words: the object that it belongs to is named elsewhere.
 pub(crate) fn last_key(path: &SlotPath) -> String {
     let key = path.0.iter().rev().find_map(|step| match step {
-        Step::Key(key) => Some(spoken(key)),
-        Step::Each => None,
+        PathStep::Key(key) => Some(spoken(key)),
+        PathStep::Each => None,
     });
     key.unwrap_or_default()
 }
@@ -95,12 +95,12 @@ pub(crate) fn masked(value: &Value) -> String {
 
 /// The values that arguments hold for a slot, in their order.
 pub(crate) fn values<'a>(arguments: &'a Map<String, Value>, path: &SlotPath) -> Vec<&'a Value> {
-    let Some((Step::Key(first), rest)) = path.0.split_first() else { return Vec::new() };
+    let Some((PathStep::Key(first), rest)) = path.0.split_first() else { return Vec::new() };
     let mut places: Vec<&Value> = arguments.get(&**first).into_iter().collect();
     for step in rest {
         places = match step {
-            Step::Key(key) => places.into_iter().filter_map(|place| place.get(&**key)).collect(),
-            Step::Each => places.into_iter().filter_map(Value::as_array).flatten().collect(),
+            PathStep::Key(key) => places.into_iter().filter_map(|place| place.get(&**key)).collect(),
+            PathStep::Each => places.into_iter().filter_map(Value::as_array).flatten().collect(),
         };
     }
     places.retain(|value| !value.is_null());

@@ -14,7 +14,7 @@ use crate::{
     language::grammar::OfSlot,
     module::{
         Function, FunctionId, Module, Slot, SlotKind, SlotPath, Wording,
-        rule::{Base, Side, Temporal},
+        rule::{Base, Operand, Temporal},
         settings::{FunctionSettings, SlotSettings},
     },
 };
@@ -182,7 +182,7 @@ impl<'a> Voice<'a> {
             Some(message) => self.words.then(message, self.words.change()),
             None => {
                 let text = own.and_then(|own| own.rule.as_ref()).map(|rule| {
-                    let is_slot = |side: &Side| matches!(side.base, Base::Slot(_));
+                    let is_slot = |side: &Operand| matches!(side.base, Base::Slot(_));
                     // The slot that can be changed comes first.
                     let turned = !is_slot(&rule.left);
                     let (left, right) = if turned { (&rule.right, &rule.left) } else { (&rule.left, &rule.right) };
@@ -198,7 +198,7 @@ impl<'a> Voice<'a> {
         self.about_item(function, form, first, text)
     }
 
-    fn side(&self, function: &Function, side: &Side) -> String {
+    fn side(&self, function: &Function, side: &Operand) -> String {
         let base = match &side.base {
             Base::Slot(path) => self.words.slot(&self.name_of(function, path)),
             Base::Constant(value) => self.shown(value),

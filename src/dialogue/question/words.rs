@@ -6,7 +6,7 @@ use crate::{
         grammar::{Grammar, OfSlot, lower_first, upper_first},
         sentences::{Remarks, SentenceTemplate, Sentences},
     },
-    module::rule::{Comparison, Shift, Unit},
+    module::rule::{Comparison, Shift, ShiftUnit},
 };
 
 /// The words of one language.
@@ -292,12 +292,12 @@ impl LanguageWords {
         let moved = &self.sentences.moved;
         let amount = shift.amount.unsigned_abs();
         let [one, several] = match shift.unit {
-            Unit::Minute => &moved.minute,
-            Unit::Hour => &moved.hour,
-            Unit::Day => &moved.day,
-            Unit::Week => &moved.week,
-            Unit::Month => &moved.month,
-            Unit::Year => &moved.year,
+            ShiftUnit::Minute => &moved.minute,
+            ShiftUnit::Hour => &moved.hour,
+            ShiftUnit::Day => &moved.day,
+            ShiftUnit::Week => &moved.week,
+            ShiftUnit::Month => &moved.month,
+            ShiftUnit::Year => &moved.year,
         };
         let unit = if moved.singular.contains(&amount) { one } else { several };
         let direction = if shift.amount < 0 { &moved.back } else { &moved.forth };

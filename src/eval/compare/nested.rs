@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::module::{Function, SlotPath, Step};
+use crate::module::{Function, PathStep, SlotPath};
 
 /// The schema's arrays, and how deeply they nest.
 #[derive(Default)]
@@ -19,8 +19,8 @@ impl Shape {
         for slot in &function.slots {
             let steps = &slot.path.0;
             for (index, step) in steps.iter().enumerate() {
-                if *step == Step::Each {
-                    let depth = steps[index..].iter().take_while(|step| **step == Step::Each).count();
+                if *step == PathStep::Each {
+                    let depth = steps[index..].iter().take_while(|step| **step == PathStep::Each).count();
                     let known = arrays.entry(SlotPath(steps[..index].to_vec()).to_string()).or_default();
                     *known = depth.max(*known);
                 }
@@ -41,7 +41,7 @@ pub(super) fn nest<'a>(function: &'a Function, expected: &'a Map<String, Value>)
     let mut nested = Nested { arguments: Map::new(), scattered: Vec::new(), unknown: Vec::new() };
     let mut numbered_lists = BTreeSet::new();
     let is_top = |key: &str| {
-        function.slots.iter().any(|slot| matches!(slot.path.0.first(), Some(Step::Key(first)) if **first == *key))
+        function.slots.iter().any(|slot| matches!(slot.path.0.first(), Some(PathStep::Key(first)) if **first == *key))
     };
     for (key, value) in expected {
         if is_top(key) {
@@ -71,8 +71,8 @@ pub(super) fn nest<'a>(function: &'a Function, expected: &'a Map<String, Value>)
                 .0
                 .iter()
                 .filter_map(|step| match step {
-                    Step::Key(key) => Some(&**key),
-                    Step::Each => None,
+                    PathStep::Key(key) => Some(&**key),
+                    PathStep::Each => None,
                 })
                 .collect();
             put(&mut nested.arguments, &keys, value);

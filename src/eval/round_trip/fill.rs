@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::values::{Place, Stock, Values, Words};
 use crate::{
     decide::ranges,
-    module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, SlotId},
+    module::{Exemplar, Function, FunctionId, Module, OwnerMode, SlotId, TemplatePiece},
     text::Span,
 };
 
@@ -53,7 +53,7 @@ pub(super) fn speaks(exemplar: &Exemplar) -> bool {
     exemplar.mode == OwnerMode::Normal
         && exemplar.context_frame.is_none()
         && exemplar.context_slot.is_none()
-        && exemplar.pieces.iter().all(|piece| !matches!(piece, Piece::Slot { slot: None, .. }))
+        && exemplar.pieces.iter().all(|piece| !matches!(piece, TemplatePiece::Slot { slot: None, .. }))
 }
 
 /// How often other values are tried if two could not be told apart.
@@ -90,7 +90,7 @@ pub(super) fn fill(
 /// The slot of a template that consists only of free text: then only its author's own words tell what is wanted. "The
 /// handle came off" is a complaint, "first aid" is not.
 fn any_words(function: &Function, exemplar: &Exemplar) -> Option<SlotId> {
-    let [Piece::Slot { slot, .. }] = exemplar.pieces[..] else { return None };
+    let [TemplatePiece::Slot { slot, .. }] = exemplar.pieces[..] else { return None };
     slot.filter(|slot| function.slot(*slot).takes_any_words())
 }
 
@@ -108,7 +108,7 @@ fn say(
     random: &mut fastrand::Rng,
 ) -> Option<Sentence> {
     let stock = Stock::of(module.language());
-    let pieces: Vec<Piece> = match form {
+    let pieces: Vec<TemplatePiece> = match form {
         Form::Combined => combined(module.function(id), id, values, exemplar, random)?,
         Form::Plain | Form::Carried | Form::Lower => exemplar.pieces.clone(),
     };
@@ -118,9 +118,9 @@ fn say(
     }
     for (index, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::Text(text) if form == Form::Lower => sentence.text.push_str(&plain(text)),
-            Piece::Text(text) => sentence.text.push_str(text),
-            Piece::Slot { slot, .. } => {
+            TemplatePiece::Text(text) if form == Form::Lower => sentence.text.push_str(&plain(text)),
+            TemplatePiece::Text(text) => sentence.text.push_str(text),
+            TemplatePiece::Slot { slot, .. } => {
                 let slot = (*slot)?;
                 let mut words = if any_words(module.function(id), exemplar) == Some(slot) {
                     as_written(slot, exemplar)?
@@ -141,18 +141,18 @@ fn say(
 }
 
 /// The place of the slot at `index`, after the words `before`.
-fn place<'a>(pieces: &'a [Piece], index: usize, before: &'a str) -> Place<'a> {
+fn place<'a>(pieces: &'a [TemplatePiece], index: usize, before: &'a str) -> Place<'a> {
     let behind = match pieces.get(index + 1) {
-        Some(Piece::Text(text)) => text.as_str(),
+        Some(TemplatePiece::Text(text)) => text.as_str(),
         _ => "",
     };
     let follows = match &pieces[..index] {
-        [.., Piece::Slot { slot, .. }, Piece::Text(gap)] if gap.trim().is_empty() => *slot,
+        [.., TemplatePiece::Slot { slot, .. }, TemplatePiece::Text(gap)] if gap.trim().is_empty() => *slot,
         _ => None,
     };
     let precedes_value = matches!(
         &pieces[index + 1..],
-        [Piece::Text(gap), Piece::Slot { .. }, ..] if gap.trim().is_empty()
+        [TemplatePiece::Text(gap), TemplatePiece::Slot { .. }, ..] if gap.trim().is_empty()
     );
     Place { before, behind, follows, precedes_value }
 }
@@ -214,18 +214,18 @@ fn combined(
     values: &Values<'_>,
     exemplar: &Exemplar,
     random: &mut fastrand::Rng,
-) -> Option<Vec<Piece>> {
+) -> Option<Vec<TemplatePiece>> {
     let before = match &exemplar.pieces[..] {
-        [.., Piece::Text(text), Piece::Slot { .. }] => text.as_str(),
+        [.., TemplatePiece::Text(text), TemplatePiece::Slot { .. }] => text.as_str(),
         _ => "",
     };
-    let Some(Piece::Slot { slot: Some(last), .. }) = exemplar.pieces.last() else { return None };
+    let Some(TemplatePiece::Slot { slot: Some(last), .. }) = exemplar.pieces.last() else { return None };
     if values.is_sentence(id, *last, before) {
         return None;
     }
-    let marked = |piece: &Piece| match piece {
-        Piece::Slot { slot, .. } => *slot,
-        Piece::Text(_) => None,
+    let marked = |piece: &TemplatePiece| match piece {
+        TemplatePiece::Slot { slot, .. } => *slot,
+        TemplatePiece::Text(_) => None,
     };
     let own: Vec<SlotId> = exemplar.pieces.iter().filter_map(marked).collect();
     // Words before a comma belong to the preceding value: "<people> guests, <duration>".
@@ -233,10 +233,14 @@ fn combined(
         let is_part = words.split_once(',').is_some_and(|(part, _)| part.contains(char::is_alphabetic));
         words.contains(char::is_alphabetic) && words.split_whitespace().count() <= 3 && !is_part
     };
-    let mut continuations: Vec<(&str, SlotId, [Piece; 2])> = Vec::new();
+    let mut continuations: Vec<(&str, SlotId, [TemplatePiece; 2])> = Vec::new();
     for other in function.exemplars.iter().filter(|other| speaks(other)) {
         for three in other.pieces.windows(3) {
-            if let [Piece::Slot { .. }, text @ Piece::Text(words), more @ Piece::Slot { slot: Some(slot), .. }] = three
+            if let [
+                TemplatePiece::Slot { .. },
+                text @ TemplatePiece::Text(words),
+                more @ TemplatePiece::Slot { slot: Some(slot), .. },
+            ] = three
                 && !own.contains(slot)
                 && adds(words)
             {
@@ -244,13 +248,13 @@ fn combined(
             }
         }
     }
-    let is_clear = |(words, slot, _): &&(&str, SlotId, [Piece; 2])| {
-        let is_other = |(said, other, _): &(&str, SlotId, [Piece; 2])| {
+    let is_clear = |(words, slot, _): &&(&str, SlotId, [TemplatePiece; 2])| {
+        let is_other = |(said, other, _): &(&str, SlotId, [TemplatePiece; 2])| {
             said.trim() == words.trim() && other != slot && values.are_alike(id, *slot, *other) //
         };
         !continuations.iter().any(is_other)
     };
-    let clear: Vec<&(&str, SlotId, [Piece; 2])> = continuations.iter().filter(is_clear).collect();
+    let clear: Vec<&(&str, SlotId, [TemplatePiece; 2])> = continuations.iter().filter(is_clear).collect();
     let (_, _, chosen) = clear.get(random.usize(..clear.len().max(1)))?;
     Some(exemplar.pieces.iter().chain(chosen).cloned().collect())
 }
@@ -333,8 +337,8 @@ mod tests {
             let exemplar = &function.exemplars[template];
             let pieces = (0..40).filter_map(|_| combined(function, id, &values, exemplar, &mut random));
             let words = pieces.map(|pieces| match &pieces[pieces.len() - 2] {
-                Piece::Text(words) => words.clone(),
-                Piece::Slot { .. } => String::new(),
+                TemplatePiece::Text(words) => words.clone(),
+                TemplatePiece::Slot { .. } => String::new(),
             });
             words.collect()
         };

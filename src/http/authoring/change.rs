@@ -21,7 +21,7 @@ use crate::{
     },
     module::{
         Diagnostics, ModuleName,
-        directory::{Change, Files},
+        directory::{Change, ModuleFiles},
         history::Version,
     },
     snapshot::PrepareError,
@@ -98,8 +98,8 @@ async fn tried(app: &AppState, name: &ModuleName, changes: Vec<Change>) -> Resul
 /// The files before and after a change, and what the checks found in them.
 struct Done {
     diagnostics: Diagnostics,
-    before: Files,
-    after: Files,
+    before: ModuleFiles,
+    after: ModuleFiles,
     version: Option<Version>,
 }
 
@@ -111,12 +111,12 @@ pub(super) async fn carried_out(
     expected: Expected,
     author: String,
     reason: String,
-    change: impl FnOnce(&Files) -> Result<Files, ApiError> + Send + 'static,
+    change: impl FnOnce(&ModuleFiles) -> Result<ModuleFiles, ApiError> + Send + 'static,
 ) -> Result<Response, ApiError> {
     let (directory, limits) = (app.snapshots.directory(name), app.snapshots.limits().clone());
     let (history, owned, snapshots) = (app.snapshots.history(name), name.clone(), app.snapshots.clone());
     let act = move || {
-        let before = Files::read(&directory, &limits).map_err(|error| match error.kind() {
+        let before = ModuleFiles::read(&directory, &limits).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => ApiError::unknown_module(owned.as_str(), &snapshots),
             _ => ApiError::logged(Failure::ModuleUnavailable, &error),
         })?;
@@ -173,7 +173,7 @@ pub(super) async fn carried_out(
 pub(super) async fn beside(
     app: &AppState,
     name: &ModuleName,
-    files: Files,
+    files: ModuleFiles,
 ) -> Result<Arc<crate::snapshot::Snapshot>, ApiError> {
     let (owned, limits) = (name.clone(), app.snapshots.limits().clone());
     let checked = tokio::task::spawn_blocking(move || files.check(owned, &limits)).await;

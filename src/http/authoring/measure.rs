@@ -27,7 +27,7 @@ use crate::{
     },
     module::{
         ModuleName,
-        directory::{CASES_FILES, Change, Files},
+        directory::{CASES_FILES, Change, ModuleFiles},
         settings::StrategyName,
     },
     snapshot::Snapshot,
@@ -160,8 +160,8 @@ fn event(name: &str, data: &impl Serialize) -> Event {
 async fn run(
     app: &AppState,
     name: &ModuleName,
-    before: Option<Files>,
-    after: Files,
+    before: Option<ModuleFiles>,
+    after: ModuleFiles,
     told: &mpsc::UnboundedSender<Event>,
 ) -> Result<Measured, ApiError> {
     let cases = cases(&after);
@@ -186,7 +186,7 @@ async fn run(
     Ok(measured(first.as_ref(), &second))
 }
 
-fn cases(files: &Files) -> Cases {
+fn cases(files: &ModuleFiles) -> Cases {
     let mut cases = Cases::default();
     for file in CASES_FILES {
         if let Some(text) = files.text(file) {

@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 use super::{ApiError, AppState, Failure, Fault, error::DiagnosticBody, modules::BuildBody};
 use crate::module::{
     Diagnostics, ModuleName,
-    directory::{Change, Files, is_authors},
+    directory::{Change, ModuleFiles, is_authors},
     history::Version,
 };
 
@@ -181,9 +181,9 @@ fn guarded(app: &AppState) -> Result<(), ApiError> {
 }
 
 /// Reads the files from the directory as they are now.
-async fn files_of(app: &AppState, name: &ModuleName) -> Result<Files, ApiError> {
+async fn files_of(app: &AppState, name: &ModuleName) -> Result<ModuleFiles, ApiError> {
     let (directory, limits) = (app.snapshots.directory(name), app.snapshots.limits().clone());
-    let read = tokio::task::spawn_blocking(move || Files::read(&directory, &limits)).await;
+    let read = tokio::task::spawn_blocking(move || ModuleFiles::read(&directory, &limits)).await;
     match read.map_err(|error| ApiError::logged(Failure::Internal, &error))? {
         Ok(files) => Ok(files),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -216,7 +216,7 @@ impl Expected {
 
     /// # Errors
     /// 412 if the files have changed since.
-    fn check(&self, files: &Files) -> Result<(), ApiError> {
+    fn check(&self, files: &ModuleFiles) -> Result<(), ApiError> {
         match self {
             Self::Tag(tag) if *tag != files.tag() => {
                 let message =
@@ -243,7 +243,7 @@ fn reason(text: Option<String>) -> Result<String, ApiError> {
 }
 
 /// The files with the changes applied.
-fn applied(files: &Files, changes: &[Change]) -> Result<Files, ApiError> {
+fn applied(files: &ModuleFiles, changes: &[Change]) -> Result<ModuleFiles, ApiError> {
     if changes.len() > MOST_CHANGES {
         let message = format!("{} changes are more than {MOST_CHANGES}", changes.len());
         return Err(ApiError::fault(Fault::InvalidValue, message).about("changes"));
@@ -257,8 +257,8 @@ fn applied(files: &Files, changes: &[Change]) -> Result<Files, ApiError> {
     Ok(changed)
 }
 
-fn diff(before: &Files, after: &Files) -> Vec<DiffBody> {
-    let text = |files: &Files, name: &str| files.text(name).unwrap_or_default().to_owned();
+fn diff(before: &ModuleFiles, after: &ModuleFiles) -> Vec<DiffBody> {
+    let text = |files: &ModuleFiles, name: &str| files.text(name).unwrap_or_default().to_owned();
     let of = |name: String| {
         let (old, new) = (text(before, &name), text(after, &name));
         let text = similar::TextDiff::from_lines(&old, &new).unified_diff().context_radius(3).to_string();

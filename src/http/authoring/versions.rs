@@ -13,7 +13,7 @@ use crate::{
         extract::{Admitted, ModuleSegment, Within},
         json::Json,
     },
-    module::{ModuleName, directory::Files, history::Version},
+    module::{ModuleName, directory::ModuleFiles, history::Version},
 };
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -121,7 +121,11 @@ pub(in crate::http) async fn restore(
     carried_out(&app, &name, expected, caller.name(), reason, move |_| Ok(kept)).await
 }
 
-pub(super) async fn version_of(app: &AppState, name: &ModuleName, id: &str) -> Result<(Version, Files), ApiError> {
+pub(super) async fn version_of(
+    app: &AppState,
+    name: &ModuleName,
+    id: &str,
+) -> Result<(Version, ModuleFiles), ApiError> {
     let unknown = || ApiError::fault(Fault::VersionNotFound, format!("`{name}` has no such version")).about("version");
     let id: u64 = id.parse().map_err(|_| unknown())?;
     let history = app.snapshots.history(name);

@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use super::{
     super::{
         Diagnostic,
-        findings::{Findings, Place, kind_of},
+        findings::{Findings, PointerChain, kind_of},
     },
     Normaliser, type_names, validator,
 };
 
 impl Normaliser<'_> {
-    pub(super) fn check(&self, schema: &Map<String, Value>, place: &Place<'_>, findings: &mut Findings) {
+    pub(super) fn check(&self, schema: &Map<String, Value>, place: &PointerChain<'_>, findings: &mut Findings) {
         if let (Some(Value::Array(required)), Some(Value::Object(properties))) =
             (schema.get("required"), schema.get("properties"))
         {
@@ -34,7 +34,13 @@ impl Normaliser<'_> {
         }
     }
 
-    fn check_enum(&self, choices: &Value, schema: &Map<String, Value>, place: &Place<'_>, findings: &mut Findings) {
+    fn check_enum(
+        &self,
+        choices: &Value,
+        schema: &Map<String, Value>,
+        place: &PointerChain<'_>,
+        findings: &mut Findings,
+    ) {
         let Value::Array(choices) = choices else {
             let message = format!("`enum` is a list of values, found {}", kind_of(choices));
             findings.push(self.bad_keyword(place, message));
@@ -62,7 +68,13 @@ impl Normaliser<'_> {
         }
     }
 
-    fn check_default(&self, default: &Value, schema: &Map<String, Value>, place: &Place<'_>, findings: &mut Findings) {
+    fn check_default(
+        &self,
+        default: &Value,
+        schema: &Map<String, Value>,
+        place: &PointerChain<'_>,
+        findings: &mut Findings,
+    ) {
         let simple = |key: &String| {
             matches!(
                 key.as_str(),

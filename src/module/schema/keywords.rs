@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{
     super::{
         Diagnostic,
-        findings::{Findings, Place, kind_of},
+        findings::{Findings, PointerChain, kind_of},
         pattern::{PatternError, bad_pattern, compile, compile_of_schema, large_pattern},
     },
     Normaliser, Spot, validator,
@@ -161,7 +161,7 @@ impl Normaliser<'_> {
         }
     }
 
-    fn text(&self, key: &str, value: &Value, place: &Place<'_>, findings: &mut Findings) -> Option<Value> {
+    fn text(&self, key: &str, value: &Value, place: &PointerChain<'_>, findings: &mut Findings) -> Option<Value> {
         if !value.is_string() && !value.is_null() {
             findings.push(self.bad_keyword(place, format!("`{key}` is a string, found {}", kind_of(value))));
         }
@@ -169,7 +169,7 @@ impl Normaliser<'_> {
     }
 
     /// Reports a keyword that has no effect.
-    fn without_effect(&self, key: &str, place: &Place<'_>, findings: &mut Findings) {
+    fn without_effect(&self, key: &str, place: &PointerChain<'_>, findings: &mut Findings) {
         let found = match key {
             "$dynamicRef" | "$recursiveRef" => {
                 let message = format!("`{key}` is not supported");
@@ -192,7 +192,7 @@ impl Normaliser<'_> {
         findings.push(found);
     }
 
-    fn types(&self, value: &Value, place: &Place<'_>, findings: &mut Findings) -> Option<Value> {
+    fn types(&self, value: &Value, place: &PointerChain<'_>, findings: &mut Findings) -> Option<Value> {
         let mut bad = |written: &Value| {
             let written_name = written.as_str().unwrap_or_default();
             let hint = match written_name.to_ascii_lowercase().as_str() {
@@ -240,7 +240,7 @@ impl Normaliser<'_> {
         }
     }
 
-    fn required(&self, value: &Value, place: &Place<'_>, findings: &mut Findings) -> Option<Value> {
+    fn required(&self, value: &Value, place: &PointerChain<'_>, findings: &mut Findings) -> Option<Value> {
         let hint = "`required` is the list of the names of an object's required properties";
         match value {
             Value::Array(names) if names.iter().all(Value::is_string) => {
@@ -271,7 +271,7 @@ impl Normaliser<'_> {
         }
     }
 
-    fn pattern(&mut self, value: &Value, place: &Place<'_>, findings: &mut Findings) -> bool {
+    fn pattern(&mut self, value: &Value, place: &PointerChain<'_>, findings: &mut Findings) -> bool {
         let Value::String(pattern) = value else {
             let message = format!("`pattern` is a string, found {}", kind_of(value));
             findings.push(self.bad_keyword(place, message));
@@ -280,7 +280,7 @@ impl Normaliser<'_> {
         self.pattern_text(pattern, place, findings)
     }
 
-    fn pattern_text(&mut self, pattern: &str, place: &Place<'_>, findings: &mut Findings) -> bool {
+    fn pattern_text(&mut self, pattern: &str, place: &PointerChain<'_>, findings: &mut Findings) -> bool {
         if self.patterns.is_over() {
             return false;
         }
@@ -335,7 +335,7 @@ impl Normaliser<'_> {
         &self,
         map: &Map<String, Value>,
         key: &str,
-        place: &Place<'_>,
+        place: &PointerChain<'_>,
         findings: &mut Findings,
     ) -> Option<Value> {
         let inclusive = if key == "exclusiveMinimum" { "minimum" } else { "maximum" };
@@ -369,7 +369,7 @@ impl Normaliser<'_> {
         }
     }
 
-    fn unsupported(&self, keyword: &str, place: &Place<'_>, what: &str, findings: &mut Findings) {
+    fn unsupported(&self, keyword: &str, place: &PointerChain<'_>, what: &str, findings: &mut Findings) {
         findings.push(
             Diagnostic::warning(
                 "unsupported-keyword",

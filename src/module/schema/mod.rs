@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Diagnostic, Limits,
-    findings::{Findings, Place, kind_of},
+    findings::{Findings, PointerChain, kind_of},
     pattern::PatternBudget,
 };
 
@@ -52,7 +52,7 @@ fn options() -> jsonschema::ValidationOptions<'static> {
 /// The place of a schema: how findings name it, and how deep it lies.
 #[derive(Clone, Copy)]
 struct Spot<'p> {
-    place: &'p Place<'p>,
+    place: &'p PointerChain<'p>,
     /// Number of objects and arrays above it.
     depth: usize,
     /// The same plus combinators.
@@ -61,17 +61,17 @@ struct Spot<'p> {
 
 impl Spot<'_> {
     /// Another place at the same depth.
-    const fn moved<'q>(&self, place: &'q Place<'q>) -> Spot<'q> {
+    const fn moved<'q>(&self, place: &'q PointerChain<'q>) -> Spot<'q> {
         Spot { place, depth: self.depth, nesting: self.nesting }
     }
 
     /// A branch of this schema, about the same value.
-    const fn branch<'q>(&self, place: &'q Place<'q>) -> Spot<'q> {
+    const fn branch<'q>(&self, place: &'q PointerChain<'q>) -> Spot<'q> {
         Spot { place, depth: self.depth, nesting: self.nesting + 1 }
     }
 
     /// A schema for values inside this one's values.
-    const fn member<'q>(&self, place: &'q Place<'q>) -> Spot<'q> {
+    const fn member<'q>(&self, place: &'q PointerChain<'q>) -> Spot<'q> {
         Spot { place, depth: self.depth + 1, nesting: self.nesting + 1 }
     }
 }
@@ -131,7 +131,7 @@ impl<'d> Normaliser<'d> {
             next += 1;
             let Some(target) = self.document.pointer(&pointer) else { continue };
             self.stack = vec![pointer.clone()];
-            let normalised = self.normalised(target, &Place::Start(&pointer), 0, findings);
+            let normalised = self.normalised(target, &PointerChain::Start(&pointer), 0, findings);
             definitions.insert(name, normalised);
         }
         definitions
@@ -141,7 +141,7 @@ impl<'d> Normaliser<'d> {
     pub(super) fn normalised(
         &mut self,
         schema: &Value,
-        place: &Place<'_>,
+        place: &PointerChain<'_>,
         depth: usize,
         findings: &mut Findings,
     ) -> Value {
@@ -247,7 +247,7 @@ impl<'d> Normaliser<'d> {
         &self,
         map: &'m Map<String, Value>,
         keyword: &str,
-        place: &Place<'_>,
+        place: &PointerChain<'_>,
         findings: &mut Findings,
     ) -> Option<&'m Vec<Value>> {
         match map.get(keyword)? {
@@ -260,7 +260,7 @@ impl<'d> Normaliser<'d> {
         }
     }
 
-    fn bad_keyword(&self, place: &Place<'_>, message: impl Into<String>) -> Diagnostic {
+    fn bad_keyword(&self, place: &PointerChain<'_>, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error("bad-keyword", self.file, place, message)
     }
 }
@@ -309,7 +309,7 @@ mod tests {
         let (limits, mut findings) = (Limits::default(), Findings::new());
         let mut normaliser = Normaliser::new("schema.json", schema, &limits);
         normaliser.begin(String::new());
-        let mut out = normaliser.normalised(schema, &Place::ROOT, 0, &mut findings);
+        let mut out = normaliser.normalised(schema, &PointerChain::ROOT, 0, &mut findings);
         let definitions = normaliser.definitions(&mut findings);
         if let Value::Object(map) = &mut out
             && !definitions.is_empty()

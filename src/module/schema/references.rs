@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     super::{
         Diagnostic,
-        findings::{Findings, Place, kind_of},
+        findings::{Findings, PointerChain, kind_of},
     },
     Normaliser, Spot,
 };
@@ -27,7 +27,7 @@ impl Normaliser<'_> {
         let target = document.pointer(&pointer)?;
         self.stack.push(pointer);
         let at = self.stack.last().cloned().unwrap_or_default();
-        let normalised = self.schema(target, spot.branch(&Place::Start(&at)), findings);
+        let normalised = self.schema(target, spot.branch(&PointerChain::Start(&at)), findings);
         self.stack.pop();
         Some(normalised)
     }
@@ -36,7 +36,7 @@ impl Normaliser<'_> {
     pub(in crate::module) fn resolve(
         &self,
         reference: &str,
-        place: &Place<'_>,
+        place: &PointerChain<'_>,
         findings: &mut Findings,
     ) -> Option<String> {
         let Some(fragment) = reference.strip_prefix('#') else {

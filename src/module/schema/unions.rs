@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{
     super::{
         Diagnostic,
-        findings::{Findings, Place},
+        findings::{Findings, PointerChain},
     },
     Normaliser, infer_type,
     merge::{merge_into, push_residual},
@@ -20,7 +20,7 @@ impl Normaliser<'_> {
         out: &mut Map<String, Value>,
         keyword: &str,
         branches: Vec<Value>,
-        place: &Place<'_>,
+        place: &PointerChain<'_>,
         findings: &mut Findings,
     ) {
         let count = branches.len();

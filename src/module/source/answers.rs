@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{super::schema::Normaliser, Findings, Limits, Place, openapi::preference};
+use super::{super::schema::Normaliser, Findings, Limits, PointerChain, openapi::preference};
 
 /// The JSON Schema of the answer that the operation at `pointer` gives on success; `None` if the document has none that
 /// can be read.
@@ -11,7 +11,7 @@ pub(in crate::module) fn answer(document: &Value, pointer: &str, limits: &Limits
     let mut normaliser = Normaliser::new("", document, limits);
     normaliser.begin(String::new());
     let described = described(document, pointer)?;
-    let normalised = normaliser.normalised(described.get("schema")?, &Place::ROOT, 0, &mut found);
+    let normalised = normaliser.normalised(described.get("schema")?, &PointerChain::ROOT, 0, &mut found);
     let definitions = normaliser.definitions(&mut found);
     let Value::Object(mut schema) = normalised else { return None };
     if !definitions.is_empty() {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     super::{OwnerMode, squeeze},
-    Diagnostic, Findings, Limits, Place, kind_of,
+    Diagnostic, Findings, Limits, PointerChain, kind_of,
 };
 
 /// The exemplars under one key of the file.
@@ -41,7 +41,7 @@ pub(in crate::module) fn read(file: &str, document: &Value, limits: &Limits, fin
         Value::Object(map) => {
             // `$schema` tells editors what is allowed here.
             for (key, list) in map.iter().filter(|(key, list)| *key != "$schema" || list.is_array()) {
-                let at = Place::ROOT.key(key);
+                let at = PointerChain::ROOT.key(key);
                 let Value::Array(list) = list else {
                     let message = format!("the exemplars of a function are a list, found {}", kind_of(list));
                     findings.push(Diagnostic::error("bad-exemplar", file, at, message));
@@ -58,7 +58,7 @@ pub(in crate::module) fn read(file: &str, document: &Value, limits: &Limits, fin
         // A flat list, each with its `owner`.
         Value::Array(list) => {
             for (index, item) in list.iter().enumerate() {
-                let at = Place::ROOT.index(index);
+                let at = PointerChain::ROOT.index(index);
                 let Some(owner) = item.get("owner").and_then(Value::as_str) else {
                     findings.push(
                         Diagnostic::error("bad-exemplar", file, at, "the exemplar does not say its function")
@@ -88,7 +88,7 @@ pub(in crate::module) fn read(file: &str, document: &Value, limits: &Limits, fin
     groups
 }
 
-fn owner_mode(written: &str, file: &str, place: &Place<'_>, findings: &mut Findings) -> Option<OwnerMode> {
+fn owner_mode(written: &str, file: &str, place: &PointerChain<'_>, findings: &mut Findings) -> Option<OwnerMode> {
     let written = written.to_ascii_lowercase();
     match written.as_str() {
         "normal" => Some(OwnerMode::Normal),
@@ -107,7 +107,7 @@ fn exemplar(
     file: &str,
     index: usize,
     item: &Value,
-    place: &Place<'_>,
+    place: &PointerChain<'_>,
     findings: &mut Findings,
 ) -> Option<SourceExemplar> {
     let map = match item {

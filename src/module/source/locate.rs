@@ -21,7 +21,7 @@ pub(in crate::module) fn line_and_column(text: &str, offset: usize) -> (usize, u
 
 /// Completes the findings about `file` that have no line yet.
 pub(in crate::module) fn complete(findings: &mut [Diagnostic], file: &str, text: &str) {
-    let mut wanted = Wanted::default();
+    let mut wanted = PointerTree::default();
     let open: Vec<&mut Diagnostic> =
         findings.iter_mut().filter(|found| found.file == file && found.line.is_none()).collect();
     for found in &open {
@@ -47,27 +47,27 @@ pub(in crate::module) fn complete(findings: &mut [Diagnostic], file: &str, text:
     let mut lines = Lines { text, starts: None };
     for found in open {
         match wanted.place(&found.pointer) {
-            Some(Place::Offset(offset)) => {
+            Some(SourcePosition::Offset(offset)) => {
                 let (line, column) = lines.at(offset);
                 (found.line, found.column) = (Some(line), Some(column));
             }
-            Some(Place::Line(line, column)) => (found.line, found.column) = (Some(line), Some(column)),
+            Some(SourcePosition::Line(line, column)) => (found.line, found.column) = (Some(line), Some(column)),
             None => {}
         }
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum SourcePosition {
     Offset(usize),
     Line(usize, usize),
 }
 
 /// The tree of the pointers that are looked for.
 #[derive(Debug, Default)]
-struct Wanted {
-    below: HashMap<String, Wanted>,
-    found: Option<Place>,
+struct PointerTree {
+    below: HashMap<String, PointerTree>,
+    found: Option<SourcePosition>,
 }
 
 fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
@@ -76,7 +76,7 @@ fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
     })
 }
 
-impl Wanted {
+impl PointerTree {
     fn add(&mut self, pointer: &str) {
         let mut node = self;
         for step in steps(pointer) {
@@ -85,7 +85,7 @@ impl Wanted {
     }
 
     /// The place of the deepest step that exists.
-    fn place(&self, pointer: &str) -> Option<Place> {
+    fn place(&self, pointer: &str) -> Option<SourcePosition> {
         let mut node = self;
         let mut deepest = None;
         for step in steps(pointer) {
@@ -157,7 +157,7 @@ impl Scanner<'_> {
         self.text.get(start..self.at - 1)
     }
 
-    fn value(&mut self, mut wanted: Option<&mut Wanted>, depth: usize) -> Option<()> {
+    fn value(&mut self, mut wanted: Option<&mut PointerTree>, depth: usize) -> Option<()> {
         // The parser accepted at most 128 levels.
         if depth > 200 {
             return None;
@@ -183,7 +183,7 @@ impl Scanner<'_> {
                         wanted.below.get_mut(key.as_ref())
                     });
                     if let Some(next) = next.as_deref_mut() {
-                        next.found = Some(Place::Offset(key_at));
+                        next.found = Some(SourcePosition::Offset(key_at));
                     }
                     if !self.eat(b':') {
                         return None;
@@ -206,7 +206,7 @@ impl Scanner<'_> {
                     let mut next =
                         wanted.as_deref_mut().and_then(|wanted| wanted.below.get_mut(index.to_string().as_str()));
                     if let Some(next) = next.as_deref_mut() {
-                        next.found = Some(Place::Offset(item_at));
+                        next.found = Some(SourcePosition::Offset(item_at));
                     }
                     self.value(next, depth + 1)?;
                     index += 1;
@@ -226,22 +226,22 @@ impl Scanner<'_> {
     }
 }
 
-fn toml_table(table: &toml::de::DeTable<'_>, wanted: &mut Wanted) {
+fn toml_table(table: &toml::de::DeTable<'_>, wanted: &mut PointerTree) {
     for (key, value) in table {
         if let Some(next) = wanted.below.get_mut(key.get_ref().as_ref()) {
-            next.found = Some(Place::Offset(key.span().start));
+            next.found = Some(SourcePosition::Offset(key.span().start));
             toml_value(value.get_ref(), next);
         }
     }
 }
 
-fn toml_value(value: &toml::de::DeValue<'_>, wanted: &mut Wanted) {
+fn toml_value(value: &toml::de::DeValue<'_>, wanted: &mut PointerTree) {
     if let Some(table) = value.as_table() {
         toml_table(table, wanted);
     } else if let Some(items) = value.as_array() {
         for (index, item) in items.iter().enumerate() {
             if let Some(next) = wanted.below.get_mut(index.to_string().as_str()) {
-                next.found = Some(Place::Offset(item.span().start));
+                next.found = Some(SourcePosition::Offset(item.span().start));
                 toml_value(item.get_ref(), next);
             }
         }
@@ -255,13 +255,13 @@ enum Node {
     Leaf,
 }
 
-fn yaml_node(node: &Node, wanted: &mut Wanted) {
+fn yaml_node(node: &Node, wanted: &mut PointerTree) {
     let mut enter = |key: &str, child: &serde_saphyr::Spanned<Node>| {
         if let Some(next) = wanted.below.get_mut(key) {
             let at = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
             let place = child.referenced;
             if place.line() > 0 {
-                next.found = Some(Place::Line(at(place.line()), at(place.column())));
+                next.found = Some(SourcePosition::Line(at(place.line()), at(place.column())));
             }
             yaml_node(&child.value, next);
         }

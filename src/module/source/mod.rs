@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 use super::{
     Diagnostic, Limits,
     endpoint::Operation,
-    findings::{Findings, Place, kind_of},
+    findings::{Findings, PointerChain, kind_of},
 };
 
 pub(super) mod answers;
@@ -185,7 +185,7 @@ impl WatchKeys<'_> {
     /// Prepends `key` to the pointers that were recorded since `before`; a file without duplicates pays nothing.
     fn prefix(&mut self, before: usize, key: &str) {
         for pointer in &mut self.duplicates[before..] {
-            pointer.insert_str(0, &Place::ROOT.key(key).to_string());
+            pointer.insert_str(0, &PointerChain::ROOT.key(key).to_string());
         }
     }
 }
@@ -263,7 +263,7 @@ impl<'de> Visitor<'de> for WatchKeys<'_> {
                 self.prefix(before, &key);
             }
             if map.contains_key(&key) && self.duplicates.len() < 100 {
-                self.duplicates.push(Place::ROOT.key(&key).to_string());
+                self.duplicates.push(PointerChain::ROOT.key(&key).to_string());
             }
             map.insert(key, value);
         }
@@ -280,7 +280,7 @@ pub(super) fn modernised(document: Value) -> Value {
 /// Reads the schema file by its shape.
 pub(super) fn functions(file: &str, document: &Value, limits: &Limits, findings: &mut Findings) -> Vec<SourceFunction> {
     match document {
-        Value::Array(list) => openai::functions(file, document, list, Place::ROOT, limits, findings),
+        Value::Array(list) => openai::functions(file, document, list, PointerChain::ROOT, limits, findings),
         Value::Object(map) => {
             let list_under = |key: &str| map.get(key).and_then(Value::as_array);
             if map.contains_key("openapi") || map.contains_key("paths") || map.contains_key("swagger") {
@@ -291,8 +291,8 @@ pub(super) fn functions(file: &str, document: &Value, limits: &Limits, findings:
             }
             for wrapper in ["tools", "functions"] {
                 if let Some(list) = list_under(wrapper) {
-                    let place = Place::ROOT.key(wrapper);
-                    note_further_pages(file, map, &Place::ROOT, findings);
+                    let place = PointerChain::ROOT.key(wrapper);
+                    note_further_pages(file, map, &PointerChain::ROOT, findings);
                     return openai::functions(file, document, list, place, limits, findings);
                 }
             }
@@ -300,8 +300,8 @@ pub(super) fn functions(file: &str, document: &Value, limits: &Limits, findings:
             if let Some(result) = map.get("result").and_then(Value::as_object)
                 && let Some(list) = result.get("tools").and_then(Value::as_array)
             {
-                note_further_pages(file, result, &Place::ROOT.key("result"), findings);
-                let place = Place::Start("/result/tools");
+                note_further_pages(file, result, &PointerChain::ROOT.key("result"), findings);
+                let place = PointerChain::Start("/result/tools");
                 return openai::functions(file, document, list, place, limits, findings);
             }
             if map.contains_key("name") && (map.contains_key("parameters") || map.contains_key("description")) {
@@ -332,7 +332,7 @@ pub(super) fn functions(file: &str, document: &Value, limits: &Limits, findings:
 }
 
 /// Warns of an incomplete list: an MCP server lists its tools page by page, and this page is not the last one.
-fn note_further_pages(file: &str, page: &Map<String, Value>, place: &Place<'_>, findings: &mut Findings) {
+fn note_further_pages(file: &str, page: &Map<String, Value>, place: &PointerChain<'_>, findings: &mut Findings) {
     if page.get("nextCursor").and_then(Value::as_str).is_some_and(|cursor| !cursor.is_empty()) {
         let message = "this is one page of a tool list: there are more tools behind `nextCursor`";
         findings.push(
@@ -343,7 +343,13 @@ fn note_further_pages(file: &str, page: &Map<String, Value>, place: &Place<'_>, 
 }
 
 /// A text member, trimmed; empty if absent or null.
-fn text_member(map: &Map<String, Value>, key: &str, file: &str, place: &Place<'_>, findings: &mut Findings) -> String {
+fn text_member(
+    map: &Map<String, Value>,
+    key: &str,
+    file: &str,
+    place: &PointerChain<'_>,
+    findings: &mut Findings,
+) -> String {
     match map.get(key) {
         Some(Value::String(text)) => text.trim().to_owned(),
         None | Some(Value::Null) => String::new(),
@@ -360,7 +366,7 @@ fn as_parameters(
     schema: Value,
     definitions: Map<String, Value>,
     file: &str,
-    place: &Place<'_>,
+    place: &PointerChain<'_>,
     findings: &mut Findings,
 ) -> Option<Value> {
     let Value::Object(map) = schema else {

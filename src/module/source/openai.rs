@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{super::schema::Normaliser, Diagnostic, Findings, Limits, Place, SourceFunction, kind_of};
+use super::{super::schema::Normaliser, Diagnostic, Findings, Limits, PointerChain, SourceFunction, kind_of};
 
 /// Members that a function may have besides those that are read.
 const MEMBERS: [&str; 14] = [
@@ -26,7 +26,7 @@ pub(in crate::module) fn functions(
     file: &str,
     document: &Value,
     list: &[Value],
-    place: Place<'_>,
+    place: PointerChain<'_>,
     limits: &Limits,
     findings: &mut Findings,
 ) -> Vec<SourceFunction> {
@@ -65,7 +65,7 @@ pub(in crate::module) fn functions(
 
 fn read(
     function: &Map<String, Value>,
-    place: &Place<'_>,
+    place: &PointerChain<'_>,
     normaliser: &mut Normaliser<'_>,
     findings: &mut Findings,
 ) -> Option<SourceFunction> {

@@ -18,10 +18,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     super::{
-        endpoint::{Body, Method, Operation, Part, PartPlace, Style},
+        endpoint::{BodyKind, Method, Operation, ParameterStyle, PartPlace, RequestPart},
         schema::Normaliser,
     },
-    Diagnostic, Findings, Limits, Place, SourceFunction, as_parameters, kind_of, text_member,
+    Diagnostic, Findings, Limits, PointerChain, SourceFunction, as_parameters, kind_of, text_member,
 };
 use crate::text::name_words;
 
@@ -33,8 +33,8 @@ const COMMON_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 fn is_version_3(file: &str, document: &Value, findings: &mut Findings) -> bool {
     let (place, message) = match document.get("openapi").and_then(Value::as_str) {
         Some(version) if version.starts_with("3.") => return true,
-        Some(version) => (Place::ROOT.key("openapi"), format!("OpenAPI `{version}` is not supported")),
-        None => (Place::ROOT, "the document does not say its version in `openapi`, as a string".to_owned()),
+        Some(version) => (PointerChain::ROOT.key("openapi"), format!("OpenAPI `{version}` is not supported")),
+        None => (PointerChain::ROOT, "the document does not say its version in `openapi`, as a string".to_owned()),
     };
     findings.push(Diagnostic::error("unknown-format", file, place, message).hint(VERSIONS));
     false
@@ -49,13 +49,13 @@ pub(in crate::module) fn functions(
     if !is_version_3(file, document, findings) {
         return Vec::new();
     }
-    let paths_at = Place::ROOT.key("paths");
+    let paths_at = PointerChain::ROOT.key("paths");
     let Some(Value::Object(paths)) = document.get("paths") else {
         let message = "the document has no object `paths`, so it describes no function";
         findings.push(Diagnostic::error("bad-function", file, paths_at, message));
         return Vec::new();
     };
-    let mut reader = Reader {
+    let mut reader = OperationReader {
         normaliser: Normaliser::new(file, document, limits),
         file,
         derived: HashSet::new(),
@@ -70,7 +70,7 @@ pub(in crate::module) fn functions(
     for (path, item) in paths {
         let at = paths_at.key(path);
         let Some((item, item_at)) = reader.resolved(item, &at) else { continue };
-        let item_at = Place::Start(&item_at);
+        let item_at = PointerChain::Start(&item_at);
         let Value::Object(item) = item else {
             reader.bad(&item_at, format!("a path is an object, found {}", kind_of(item)));
             continue;
@@ -152,7 +152,7 @@ fn component_of_skill<'d>(
     Some((name, schema))
 }
 
-struct Reader<'d> {
+struct OperationReader<'d> {
     normaliser: Normaliser<'d>,
     file: &'d str,
     /// Names so far; new ones must differ.
@@ -174,15 +174,15 @@ struct Argument {
     name: String,
     schema: Value,
     required: bool,
-    style: Style,
+    style: ParameterStyle,
 }
 
-impl<'d> Reader<'d> {
-    fn bad(&mut self, place: &Place<'_>, message: String) {
+impl<'d> OperationReader<'d> {
+    fn bad(&mut self, place: &PointerChain<'_>, message: String) {
         self.findings.push(Diagnostic::error("bad-function", self.file, place, message));
     }
 
-    fn check_member(&mut self, member: &str, place: &Place<'_>) {
+    fn check_member(&mut self, member: &str, place: &PointerChain<'_>) {
         let known = ["summary", "description", "servers", "parameters", "$ref"];
         if !known.contains(&member) && !member.starts_with("x-") {
             let hint = self.findings.near(member, METHODS.into_iter().chain(known));
@@ -193,11 +193,11 @@ impl<'d> Reader<'d> {
     }
 
     /// Follows a chain of references; returns the target and its pointer.
-    fn resolved(&mut self, value: &'d Value, place: &Place<'_>) -> Option<(&'d Value, String)> {
+    fn resolved(&mut self, value: &'d Value, place: &PointerChain<'_>) -> Option<(&'d Value, String)> {
         let (mut value, mut pointer) = (value, place.to_string());
         for _ in 0..16 {
             let Some(reference) = value.get("$ref").and_then(Value::as_str) else { return Some((value, pointer)) };
-            let at = Place::Start(&pointer);
+            let at = PointerChain::Start(&pointer);
             let target = self.normaliser.resolve(reference, &at.key("$ref"), self.findings)?;
             value = self.normaliser.document.pointer(&target)?;
             pointer = target;
@@ -208,7 +208,7 @@ impl<'d> Reader<'d> {
     }
 
     fn skill(&mut self, name: &str, schema: &Value) -> Option<SourceFunction> {
-        let components = Place::Start("/components/schemas");
+        let components = PointerChain::Start("/components/schemas");
         let at = components.key(name);
         self.normaliser.begin(String::new());
         let normalised = self.normaliser.normalised(schema, &at, 0, self.findings);
@@ -232,8 +232,8 @@ impl<'d> Reader<'d> {
         method: &str,
         item: &'d Map<String, Value>,
         operation: &'d Map<String, Value>,
-        item_at: &Place<'_>,
-        at: &Place<'_>,
+        item_at: &PointerChain<'_>,
+        at: &PointerChain<'_>,
     ) -> Option<SourceFunction> {
         let name = match operation.get("operationId") {
             Some(Value::String(id)) if !id.trim().is_empty() => match self.is_new(id.trim()) {
@@ -266,7 +266,7 @@ impl<'d> Reader<'d> {
         self.normaliser.begin(String::new());
         self.headers.clear();
         let mut arguments = self.parameters(item, operation, item_at, at);
-        let (mut closed, mut body) = (false, Body::None);
+        let (mut closed, mut body) = (false, BodyKind::None);
         if let Some(described) = operation.get("requestBody") {
             (closed, body) = self.body(described, &at.key("requestBody"), &mut arguments);
         }
@@ -319,8 +319,8 @@ impl<'d> Reader<'d> {
         &mut self,
         item: &'d Map<String, Value>,
         operation: &'d Map<String, Value>,
-        item_at: &Place<'_>,
-        at: &Place<'_>,
+        item_at: &PointerChain<'_>,
+        at: &PointerChain<'_>,
     ) -> Vec<Argument> {
         let mut arguments: Vec<Argument> = Vec::new();
         for (owner, owner_at) in [(item, item_at), (operation, at)] {
@@ -352,9 +352,9 @@ impl<'d> Reader<'d> {
         arguments
     }
 
-    fn parameter(&mut self, parameter: &'d Value, place: &Place<'_>) -> Option<Argument> {
+    fn parameter(&mut self, parameter: &'d Value, place: &PointerChain<'_>) -> Option<Argument> {
         let (parameter, pointer) = self.resolved(parameter, place)?;
-        let at = Place::Start(&pointer);
+        let at = PointerChain::Start(&pointer);
         let Value::Object(parameter) = parameter else {
             self.bad(&at, format!("a parameter is an object, found {}", kind_of(parameter)));
             return None;
@@ -413,10 +413,10 @@ impl<'d> Reader<'d> {
 
     /// Adds the body's properties, or the body as a whole. Returns true if the object of the body is closed, and what
     /// is sent.
-    fn body(&mut self, body: &'d Value, place: &Place<'_>, arguments: &mut Vec<Argument>) -> (bool, Body) {
-        let nothing = (false, Body::None);
+    fn body(&mut self, body: &'d Value, place: &PointerChain<'_>, arguments: &mut Vec<Argument>) -> (bool, BodyKind) {
+        let nothing = (false, BodyKind::None);
         let Some((body, pointer)) = self.resolved(body, place) else { return nothing };
-        let at = Place::Start(&pointer);
+        let at = PointerChain::Start(&pointer);
         let Some(Value::Object(content)) = body.get("content") else {
             self.bad(&at, "the request body has no `content`".to_owned());
             return nothing;
@@ -460,7 +460,7 @@ impl<'d> Reader<'d> {
             if let Some(Value::Object(properties)) = map.remove("properties") {
                 for (name, schema) in properties {
                     let required = is_required && required.contains(&name);
-                    arguments.push(Argument { place: "body", name, schema, required, style: Style::Exploded });
+                    arguments.push(Argument { place: "body", name, schema, required, style: ParameterStyle::Exploded });
                 }
             }
             (closed, sent)
@@ -471,7 +471,7 @@ impl<'d> Reader<'d> {
             let required = is_required && body.get("required").is_some();
             let schema = Value::Object(map);
             let name = "body".to_owned();
-            arguments.push(Argument { place: WHOLE_BODY, name, schema, required, style: Style::Exploded });
+            arguments.push(Argument { place: WHOLE_BODY, name, schema, required, style: ParameterStyle::Exploded });
             (false, sent)
         }
     }
@@ -515,24 +515,24 @@ fn need_alternatives(schema: &mut Map<String, Value>) {
 }
 
 /// How a body of this media type is written.
-fn sent(media: &str) -> Body {
+fn sent(media: &str) -> BodyKind {
     let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match preference(&media) {
-        0..=2 => Body::Json,
-        _ if media == "application/x-www-form-urlencoded" => Body::Form,
-        _ => Body::Other,
+        0..=2 => BodyKind::Json,
+        _ if media == "application/x-www-form-urlencoded" => BodyKind::Form,
+        _ => BodyKind::Other,
     }
 }
 
 /// How lists and objects of a parameter are written.
-fn style(parameter: &Map<String, Value>, place: &str) -> Style {
+fn style(parameter: &Map<String, Value>, place: &str) -> ParameterStyle {
     let named = parameter.get("style").and_then(Value::as_str).unwrap_or_default();
     let is_form = named == "form" || (named.is_empty() && place == "query");
     let explode = parameter.get("explode").and_then(Value::as_bool).unwrap_or(is_form);
     match named {
-        "deepObject" => Style::Deep,
-        _ if explode && is_form => Style::Exploded,
-        _ => Style::Joined,
+        "deepObject" => ParameterStyle::Deep,
+        _ if explode && is_form => ParameterStyle::Exploded,
+        _ => ParameterStyle::Joined,
     }
 }
 
@@ -582,7 +582,7 @@ fn push_words(name: &mut String, text: &str) {
 }
 
 /// The parameters, and where each of them goes in a request.
-fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: bool) -> (Value, Vec<Part>) {
+fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: bool) -> (Value, Vec<RequestPart>) {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     let mut parts = Vec::with_capacity(arguments.len());
     // A renamed argument never gets the unchanged name of another one.
@@ -605,7 +605,7 @@ fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: b
             WHOLE_BODY => PartPlace::Whole,
             _ => PartPlace::Body,
         };
-        parts.push(Part { argument: name.clone(), name: argument.name, place, style: argument.style });
+        parts.push(RequestPart { argument: name.clone(), name: argument.name, place, style: argument.style });
         properties.insert(name, argument.schema);
     }
     let mut parameters = Map::new();
@@ -773,11 +773,11 @@ mod tests {
         );
         let request = functions[0].request.as_ref().expect("a request");
         assert_eq!(request.server.as_deref(), Some("https://api.example.com/v1"));
-        assert_eq!(request.parts[1].style, Style::Joined);
+        assert_eq!(request.parts[1].style, ParameterStyle::Joined);
         let answer =
             super::super::answers::answer(&modern, &functions[0].pointer, &Limits::default()).expect("a schema");
         assert_eq!(answer["required"], json!(["name"]));
-        assert_eq!(functions[1].request.as_ref().map(|request| request.body), Some(Body::Form));
+        assert_eq!(functions[1].request.as_ref().map(|request| request.body), Some(BodyKind::Form));
     }
 
     #[test]

@@ -9,7 +9,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::schema::Normaliser, Diagnostic, Findings, Limits, Place, SourceFunction, as_parameters, kind_of, text_member,
+    super::schema::Normaliser, Diagnostic, Findings, Limits, PointerChain, SourceFunction, as_parameters, kind_of,
+    text_member,
 };
 
 pub(in crate::module) fn functions(
@@ -21,7 +22,7 @@ pub(in crate::module) fn functions(
     let Some(Value::Object(skills)) = document.get("skills") else { return Vec::new() };
     if skills.len() > limits.functions {
         let message = format!("{} skills are more than the limit `functions` = {}", skills.len(), limits.functions);
-        findings.push(Diagnostic::error("over-limit", file, Place::ROOT.key("skills"), message));
+        findings.push(Diagnostic::error("over-limit", file, PointerChain::ROOT.key("skills"), message));
         return Vec::new();
     }
     let empty = Map::new();
@@ -30,14 +31,14 @@ pub(in crate::module) fn functions(
         None | Some(Value::Null) => &empty,
         Some(other) => {
             let message = format!("`slots` is an object of slots by label, found {}", kind_of(other));
-            findings.push(Diagnostic::error("bad-member", file, Place::ROOT.key("slots"), message));
+            findings.push(Diagnostic::error("bad-member", file, PointerChain::ROOT.key("slots"), message));
             &empty
         }
     };
     // Each frame becomes a definition, so that the general code inlines it, limits it and finds recursion.
-    let skills_at = Place::ROOT.key("skills");
+    let skills_at = PointerChain::ROOT.key("skills");
     let mut frames = Map::new();
-    let mut reader = Reader { file, skills, slots, findings };
+    let mut reader = SkillReader { file, skills, slots, findings };
     for (name, skill) in skills {
         frames.insert(name.clone(), reader.frame(name, skill, &skills_at.key(name)));
     }
@@ -77,15 +78,15 @@ pub(in crate::module) fn functions(
     functions
 }
 
-struct Reader<'a> {
+struct SkillReader<'a> {
     file: &'a str,
     skills: &'a Map<String, Value>,
     slots: &'a Map<String, Value>,
     findings: &'a mut Findings,
 }
 
-impl Reader<'_> {
-    fn frame(&mut self, name: &str, skill: &Value, place: &Place<'_>) -> Value {
+impl SkillReader<'_> {
+    fn frame(&mut self, name: &str, skill: &Value, place: &PointerChain<'_>) -> Value {
         let Value::Object(skill) = skill else {
             let message = format!("a skill is an object, found {}", kind_of(skill));
             self.findings.push(Diagnostic::error("bad-function", self.file, place, message));
@@ -135,7 +136,7 @@ impl Reader<'_> {
     }
 
     /// The property, its schema, and whether it is required.
-    fn slot(&mut self, skill: &str, label: &Value, place: &Place<'_>) -> Option<(String, Value, bool)> {
+    fn slot(&mut self, skill: &str, label: &Value, place: &PointerChain<'_>) -> Option<(String, Value, bool)> {
         // Newer exports have the slot itself in the list.
         if let Value::Object(slot) = label {
             let key = ["label", "name"].into_iter().find_map(|key| slot.get(key)?.as_str()).unwrap_or_default();
@@ -155,7 +156,7 @@ impl Reader<'_> {
             Some((key, Value::Object(slot))) => (key, slot),
             Some((key, other)) => {
                 let message = format!("a slot is an object, found {}", kind_of(other));
-                let slots_at = Place::ROOT.key("slots");
+                let slots_at = PointerChain::ROOT.key("slots");
                 self.findings.push(Diagnostic::error("bad-member", self.file, slots_at.key(key), message));
                 return None;
             }
@@ -166,12 +167,17 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let slots_at = Place::ROOT.key("slots");
+        let slots_at = PointerChain::ROOT.key("slots");
         let at = slots_at.key(key);
         Some(self.described(last_segment(label), slot, &at))
     }
 
-    fn described(&mut self, property: &str, slot: &Map<String, Value>, place: &Place<'_>) -> (String, Value, bool) {
+    fn described(
+        &mut self,
+        property: &str,
+        slot: &Map<String, Value>,
+        place: &PointerChain<'_>,
+    ) -> (String, Value, bool) {
         let mut description = text_member(slot, "description", self.file, place, self.findings);
         if description.is_empty() {
             description = text_member(slot, "name", self.file, place, self.findings);
@@ -201,7 +207,7 @@ impl Reader<'_> {
             return json!({"type": "array", "items": self.type_of(item, depth + 1)});
         }
         if self.skills.contains_key(written) {
-            let skills_at = Place::Start("#/skills");
+            let skills_at = PointerChain::Start("#/skills");
             return json!({"$ref": skills_at.key(written).to_string()});
         }
         match last_segment(written).to_ascii_lowercase().as_str() {

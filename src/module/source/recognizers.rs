@@ -10,7 +10,7 @@ use super::{
         pattern::{PatternBudget, PatternError, bad_pattern, compile, large_pattern},
         squeeze,
     },
-    Diagnostic, Findings, Limits, Place, kind_of,
+    Diagnostic, Findings, Limits, PointerChain, kind_of,
 };
 use crate::text::fold;
 
@@ -48,41 +48,41 @@ pub(in crate::module) fn read(
     let map = without.as_ref().unwrap_or(map);
     let is_wrapper = |key: &str| map.get(key).is_some_and(|value| value.is_object() && value.get("rec_type").is_none());
     let (patterns, read) = (PatternBudget::new(limits), SourceRecognizers::default());
-    let mut reader = Reader { file, limits, findings, entries: 0, over: false, patterns, read };
+    let mut reader = RecognizerReader { file, limits, findings, entries: 0, over: false, patterns, read };
     if is_wrapper("recognizers") || (is_wrapper("slots") && map.len() == 1) {
         for member in
             map.keys().filter(|key| !matches!(key.as_str(), "recognizers" | "slots") && !key.starts_with("x-"))
         {
             let message = format!("`{member}` is neither `recognizers` nor `slots`; it has no effect");
             let hint = "recognizers are defined inside `recognizers`";
-            let found = Diagnostic::warning("unknown-member", file, Place::ROOT.key(member), message);
+            let found = Diagnostic::warning("unknown-member", file, PointerChain::ROOT.key(member), message);
             reader.findings.push(found.hint(hint));
         }
         if let Some(Value::Object(defined)) = map.get("recognizers") {
-            reader.recognizers(defined, &Place::ROOT.key("recognizers"));
+            reader.recognizers(defined, &PointerChain::ROOT.key("recognizers"));
         }
         if let Some(slots) = map.get("slots") {
-            reader.slots(slots, &Place::ROOT.key("slots"));
+            reader.slots(slots, &PointerChain::ROOT.key("slots"));
         }
     } else {
         let is_binding = |value: &Value| value.is_string() || value.is_array();
         match map.get("slots") {
             Some(Value::Object(slots)) if slots.values().all(is_binding) => {
-                reader.slots(&map["slots"], &Place::ROOT.key("slots"));
+                reader.slots(&map["slots"], &PointerChain::ROOT.key("slots"));
                 let defined: Map<String, Value> = map
                     .iter()
                     .filter(|(key, _)| *key != "slots")
                     .map(|(key, value)| (key.clone(), value.clone()))
                     .collect();
-                reader.recognizers(&defined, &Place::ROOT);
+                reader.recognizers(&defined, &PointerChain::ROOT);
             }
-            _ => reader.recognizers(map, &Place::ROOT),
+            _ => reader.recognizers(map, &PointerChain::ROOT),
         }
     }
     reader.read
 }
 
-struct Reader<'a> {
+struct RecognizerReader<'a> {
     file: &'a str,
     limits: &'a Limits,
     findings: &'a mut Findings,
@@ -92,12 +92,12 @@ struct Reader<'a> {
     read: SourceRecognizers,
 }
 
-impl Reader<'_> {
-    fn error(&mut self, place: &Place<'_>, message: String) {
+impl RecognizerReader<'_> {
+    fn error(&mut self, place: &PointerChain<'_>, message: String) {
         self.findings.push(Diagnostic::error("bad-recognizer", self.file, place, message));
     }
 
-    fn slots(&mut self, slots: &Value, place: &Place<'_>) {
+    fn slots(&mut self, slots: &Value, place: &PointerChain<'_>) {
         let Value::Object(slots) = slots else {
             return self.error(place, format!("`slots` is an object of recognizers by slot, found {}", kind_of(slots)));
         };
@@ -117,7 +117,7 @@ impl Reader<'_> {
         }
     }
 
-    fn recognizers(&mut self, defined: &Map<String, Value>, place: &Place<'_>) {
+    fn recognizers(&mut self, defined: &Map<String, Value>, place: &PointerChain<'_>) {
         let mut squeezed: HashMap<String, &str> = HashMap::new();
         for (name, value) in defined {
             let at = place.key(name);
@@ -144,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    fn kind(&mut self, map: &Map<String, Value>, place: &Place<'_>) -> Option<RecognizerKind> {
+    fn kind(&mut self, map: &Map<String, Value>, place: &PointerChain<'_>) -> Option<RecognizerKind> {
         const MEMBERS: [&str; 10] = [
             "rec_type",
             "recType",
@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    fn list(&mut self, map: &Map<String, Value>, place: &Place<'_>) -> Option<ListSpec> {
+    fn list(&mut self, map: &Map<String, Value>, place: &PointerChain<'_>) -> Option<ListSpec> {
         let at = place.key("instances");
         let instances = match map.get("instances") {
             Some(Value::Array(instances)) => instances,
@@ -255,7 +255,7 @@ impl Reader<'_> {
         position: usize,
         spec: &ListSpec,
         owners: &mut HashMap<String, usize>,
-        place: &Place<'_>,
+        place: &PointerChain<'_>,
     ) {
         let label = label_text(&instance.label);
         let own = std::iter::once((None, label.as_str()))
@@ -286,7 +286,7 @@ impl Reader<'_> {
         }
     }
 
-    fn instance(&mut self, instance: &Value, place: &Place<'_>) -> Option<Instance> {
+    fn instance(&mut self, instance: &Value, place: &PointerChain<'_>) -> Option<Instance> {
         let scalar = |value: &Value| !matches!(value, Value::Null | Value::Array(_) | Value::Object(_));
         match instance {
             Value::Object(map) => {
@@ -338,7 +338,7 @@ impl Reader<'_> {
         }
     }
 
-    fn expression(&mut self, expression: &Value, place: &Place<'_>) -> Option<String> {
+    fn expression(&mut self, expression: &Value, place: &PointerChain<'_>) -> Option<String> {
         let text = match expression {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(number) => number.to_string(),
@@ -355,7 +355,7 @@ impl Reader<'_> {
         Some(text)
     }
 
-    fn patterns(&mut self, map: &Map<String, Value>, place: &Place<'_>) -> Option<PatternSpec> {
+    fn patterns(&mut self, map: &Map<String, Value>, place: &PointerChain<'_>) -> Option<PatternSpec> {
         let (key, written) = ["patterns", "pattern"].into_iter().find_map(|key| Some((key, map.get(key)?))).unzip();
         let at = place.key(key.unwrap_or("patterns"));
         let written = match written {

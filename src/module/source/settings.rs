@@ -11,10 +11,10 @@ use super::{
         FunctionEffect, Settings,
         endpoint::Method,
         files::SETTINGS_FILE,
-        settings::{StrategyName, Thresholds},
+        settings::{StrategyName, ThresholdSettings},
         template,
     },
-    Diagnostic, Findings, Place,
+    Diagnostic, Findings, PointerChain,
     locate::line_and_column,
 };
 use crate::language::units::Unit;
@@ -236,7 +236,7 @@ pub(in crate::module) fn read(text: &str, findings: &mut Findings) -> Option<Set
         }
     };
     let mut bad: Vec<Vec<String>> = Vec::new();
-    check_table(table.get_ref(), &SETTINGS, &Place::ROOT, &mut Vec::new(), &mut bad, findings);
+    check_table(table.get_ref(), &SETTINGS, &PointerChain::ROOT, &mut Vec::new(), &mut bad, findings);
     // Wrong members are reported and removed, so that the rest can be checked as well.
     let read = toml::from_str::<toml::Table>(text).and_then(|mut table| {
         for path in &bad {
@@ -274,7 +274,7 @@ fn remove(table: &mut toml::Table, path: &[String]) {
 fn check_table(
     table: &DeTable<'_>,
     expected: &Expect,
-    place: &Place<'_>,
+    place: &PointerChain<'_>,
     path: &mut Vec<String>,
     bad: &mut Vec<Vec<String>>,
     findings: &mut Findings,
@@ -316,7 +316,7 @@ fn check_table(
 }
 
 /// Checks texts by language.
-fn check_wording(texts: &DeTable<'_>, expected: &Expect, place: &Place<'_>, findings: &mut Findings) -> bool {
+fn check_wording(texts: &DeTable<'_>, expected: &Expect, place: &PointerChain<'_>, findings: &mut Findings) -> bool {
     let mut fits = true;
     for (language, text) in texts {
         let language: &str = language.get_ref();
@@ -334,7 +334,7 @@ fn check_wording(texts: &DeTable<'_>, expected: &Expect, place: &Place<'_>, find
 }
 
 /// A list with one wrong rule is removed as a whole.
-fn check_rules(value: &DeValue<'_>, place: &Place<'_>, findings: &mut Findings) -> bool {
+fn check_rules(value: &DeValue<'_>, place: &PointerChain<'_>, findings: &mut Findings) -> bool {
     let Some(rules) = value.as_array() else { return check_value(value, &Expect::Rules, place, findings) };
     let before = findings.errors();
     for (index, rule) in rules.iter().enumerate() {
@@ -357,7 +357,7 @@ fn check_rules(value: &DeValue<'_>, place: &Place<'_>, findings: &mut Findings) 
 }
 
 /// Names that are allowed at `place`, for a hint.
-fn members_of(place: &Place<'_>) -> Vec<&'static str> {
+fn members_of(place: &PointerChain<'_>) -> Vec<&'static str> {
     let pointer = place.to_string();
     let mut expected = &SETTINGS;
     for step in pointer.split('/').skip(1) {
@@ -382,7 +382,7 @@ fn members_of(place: &Place<'_>) -> Vec<&'static str> {
     }
 }
 
-fn unknown(key: &str, at: &Place<'_>, place: &Place<'_>, findings: &mut Findings) {
+fn unknown(key: &str, at: &PointerChain<'_>, place: &PointerChain<'_>, findings: &mut Findings) {
     let members = members_of(place);
     let hint = if matches!(key, "api_key" | "base_url") {
         Some("keys and addresses belong to who runs the service, never to a module".to_owned())
@@ -393,7 +393,7 @@ fn unknown(key: &str, at: &Place<'_>, place: &Place<'_>, findings: &mut Findings
     findings.push(Diagnostic::error("unknown-setting", SETTINGS_FILE, at, message).hint_if(hint));
 }
 
-fn check_value(value: &DeValue<'_>, expected: &Expect, at: &Place<'_>, findings: &mut Findings) -> bool {
+fn check_value(value: &DeValue<'_>, expected: &Expect, at: &PointerChain<'_>, findings: &mut Findings) -> bool {
     let number = || match value {
         DeValue::Integer(number) => {
             i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number as f64)
@@ -467,7 +467,7 @@ fn check_values(settings: &Settings, findings: &mut Findings) {
         && !is_language(language)
     {
         let message = format!("`{language}` is not a BCP 47 language tag");
-        let at = Place::ROOT.key("language");
+        let at = PointerChain::ROOT.key("language");
         findings.push(
             Diagnostic::error("bad-setting", SETTINGS_FILE, at, message).hint("for example `en`, `de` or `pt-BR`"),
         );
@@ -478,16 +478,16 @@ fn check_values(settings: &Settings, findings: &mut Findings) {
         let names: Vec<String> = jiff::tz::db().available().map(|name| name.as_str().to_owned()).collect();
         let hint = findings.near(zone, names.iter().map(String::as_str));
         let message = format!("`{zone}` is not an IANA time zone");
-        let at = Place::ROOT.key("time_zone");
+        let at = PointerChain::ROOT.key("time_zone");
         let hint = hint.unwrap_or_else(|| "for example `Europe/Berlin`".to_owned());
         findings.push(Diagnostic::error("bad-setting", SETTINGS_FILE, at, message).hint(hint));
     }
-    let Thresholds { sure, in_scope } = settings.thresholds;
+    let ThresholdSettings { sure, in_scope } = settings.thresholds;
     if let (Some(sure), Some(in_scope)) = (sure, in_scope)
         && sure < in_scope
     {
         let message = format!("`sure` = {sure} is below `in_scope` = {in_scope}: everything in scope would be sure");
-        let at = Place::Start("/thresholds/sure");
+        let at = PointerChain::Start("/thresholds/sure");
         findings.push(Diagnostic::warning("bad-setting", SETTINGS_FILE, at, message));
     }
 }
