@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use uptake::{
     embed::{EmbedError, Embedder, Purpose},
     module::{ExemplarId, FunctionId, OwnerMode},
-    retrieve::{Document, Index, Indexed, Query, RetrieveOptions, Source},
+    retrieve::{DocumentSource, Index, IndexDocument, Indexed, Query, RetrieveOptions},
 };
 
 const DIMENSIONS: usize = 384;
@@ -50,17 +50,17 @@ fn sentence(number: usize) -> String {
     bytes.as_bytes()[..10].iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-fn documents(functions: usize, exemplars: usize) -> Vec<Document> {
-    let document = |function: usize, source: Source, text: String| Document {
+fn documents(functions: usize, exemplars: usize) -> Vec<IndexDocument> {
+    let document = |function: usize, source: DocumentSource, text: String| IndexDocument {
         function: FunctionId::from_index(function),
         source,
         lexical: text.clone(),
         dense: vec![text],
     };
     let of = |function: usize| {
-        let described = document(function, Source::Description, sentence(usize::MAX - function));
+        let described = document(function, DocumentSource::Description, sentence(usize::MAX - function));
         let shown = (0..exemplars).map(move |at| {
-            let source = Source::Exemplar { id: ExemplarId::from_index(at), mode: OwnerMode::Normal };
+            let source = DocumentSource::Exemplar { id: ExemplarId::from_index(at), mode: OwnerMode::Normal };
             document(function, source, sentence(function * exemplars + at))
         });
         std::iter::once(described).chain(shown)

@@ -35,7 +35,7 @@ use crate::{
     conversation::Pending,
     module::{FunctionId, Module, OwnerMode, SlotId, SlotPath},
     recognize::Mention,
-    retrieve::{Candidate, Evidence, Source},
+    retrieve::{Candidate, DocumentSource, Evidence},
     text::Span,
     understand::{Attempt, Frame, Outcome, Question, Turn},
 };
@@ -315,8 +315,8 @@ fn candidate(module: &Module, candidate: &Candidate) -> CandidateBody {
 fn evidence(module: &Module, function: FunctionId, evidence: &Evidence) -> EvidenceBody {
     let function = module.function(function);
     let (source, text, mode) = match evidence.source {
-        Source::Description => ("description", function.description.clone(), None),
-        Source::Exemplar { id, mode } => {
+        DocumentSource::Description => ("description", function.description.clone(), None),
+        DocumentSource::Exemplar { id, mode } => {
             let mode = match mode {
                 OwnerMode::Normal => "normal",
                 OwnerMode::Extended => "extended",
@@ -616,8 +616,8 @@ mod tests {
             share: 0.0,
             negative: Some(0.25),
             evidence: vec![
-                scored(Source::Exemplar { id: ExemplarId::from_index(0), mode: OwnerMode::Normal }),
-                scored(Source::Description),
+                scored(DocumentSource::Exemplar { id: ExemplarId::from_index(0), mode: OwnerMode::Normal }),
+                scored(DocumentSource::Description),
             ],
         });
         turn.trace.mentions.push(Mention {

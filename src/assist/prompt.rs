@@ -48,7 +48,7 @@ use crate::{
     call::{Violation, ViolationKind},
     llm::{Message, ToolCall},
     module::{Exemplar, ExemplarId, Function, FunctionId, Module, OwnerMode, RecognizerKind, Slot, TemplatePiece},
-    retrieve::{Candidate, Source},
+    retrieve::{Candidate, DocumentSource},
 };
 
 /// Number of exemplars that describe a function where they are not turns of the conversation.
@@ -81,8 +81,8 @@ impl<'a> Shown<'a> {
 /// The positive exemplars that support a candidate, best first, with their scores.
 fn exemplars(candidate: &Candidate) -> impl Iterator<Item = (f32, ExemplarId)> + '_ {
     candidate.evidence.iter().filter_map(|evidence| match evidence.source {
-        Source::Exemplar { id, mode: OwnerMode::Normal | OwnerMode::Extended } => Some((evidence.score, id)),
-        Source::Exemplar { mode: OwnerMode::Negative, .. } | Source::Description => None,
+        DocumentSource::Exemplar { id, mode: OwnerMode::Normal | OwnerMode::Extended } => Some((evidence.score, id)),
+        DocumentSource::Exemplar { mode: OwnerMode::Negative, .. } | DocumentSource::Description => None,
     })
 }
 

@@ -16,7 +16,7 @@ use crate::{
     act::{ActionOptions, Actor},
     call::Validator,
     config::Config,
-    embed::Kind,
+    embed::EmbedderKind,
     eval::Usable,
     module::{
         self, Diagnostic, Diagnostics, Function, KnownEffect, LoadError, Module, Severity, SlotReading,
@@ -190,9 +190,9 @@ fn obstacles(module: &Module, options: &ActionOptions) -> Result<Vec<Diagnostic>
 /// The languages that the bundled model was trained on.
 const TRAINED: [&str; 5] = ["en", "de", "es", "fr", "ja"];
 
-fn unspoken(module: &Module, kind: Kind) -> Option<Diagnostic> {
+fn unspoken(module: &Module, kind: EmbedderKind) -> Option<Diagnostic> {
     let language = module.language();
-    let is_spoken = kind != Kind::Bundled || TRAINED.contains(&tag::language(language).as_str());
+    let is_spoken = kind != EmbedderKind::Bundled || TRAINED.contains(&tag::language(language).as_str());
     let hint = "give each function more exemplars, or set `[embed]` in the server's configuration to a model that \
                 knows it";
     (!is_spoken).then(|| Diagnostic {

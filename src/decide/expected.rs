@@ -7,7 +7,7 @@
 use crate::{
     decide::bars::bars,
     module::{Exemplar, ExemplarId, FunctionId, Module, SlotId, alike, squeeze},
-    retrieve::{Candidate, Source},
+    retrieve::{Candidate, DocumentSource},
     text::{Span, Utterance, fold},
 };
 
@@ -137,11 +137,11 @@ impl Expected {
         }
         for candidate in candidates.iter_mut().filter(|candidate| candidate.score > 0.0) {
             let speaks_here = candidate.evidence.first().filter(|best| match best.source {
-                Source::Exemplar { id, .. } => {
+                DocumentSource::Exemplar { id, .. } => {
                     let exemplar = &module.function(candidate.function).exemplars[id.index()];
                     exemplar.context_frame.is_some() || exemplar.context_slot.is_some()
                 }
-                Source::Description => false,
+                DocumentSource::Description => false,
             });
             // The bonus is proportional to the similarity of exemplar and utterance.
             candidate.score += speaks_here.map_or(0.0, |best| bars().in_context * best.score);

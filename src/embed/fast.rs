@@ -21,11 +21,11 @@ use super::{
     Purpose, causes,
     queue::{Lane, Refused},
     reader::{self, Reader},
-    runtime::{self, Loaded},
+    runtime::{self, LoadedRuntime},
 };
-use files::{Files, depends_on_company};
-use running::Running;
-use workers::{Facts, Job, Workers};
+use files::{ModelFiles, depends_on_company};
+use running::LoadedModel;
+use workers::{EmbedJob, Facts, Workers};
 
 /// Texts of a build that go through the model together, if the model allows it. Few, since an utterance may wait for
 /// them; larger batches gain little on one thread.
@@ -41,15 +41,15 @@ const PROBE: &str = "What will the weather be like in Zürich tomorrow, at half 
 
 /// A model to load.
 #[derive(Debug)]
-pub(super) struct Model {
+pub(super) struct ModelSpec {
     name: String,
-    source: Source,
+    source: ModelSource,
     max_length: usize,
     prefixes: Prefixes,
 }
 
 #[derive(Debug)]
-enum Source {
+enum ModelSource {
     Bundled,
     Directory {
         path: PathBuf,
@@ -68,11 +68,11 @@ enum Source {
 mod bundled {
     use std::borrow::Cow;
 
-    use super::Files;
+    use super::ModelFiles;
     use crate::learned;
 
-    pub(super) fn files() -> Files {
-        Files {
+    pub(super) fn files() -> ModelFiles {
+        ModelFiles {
             model: Cow::Borrowed(learned::bytes!("uptake-encoder/model.onnx")),
             external: Vec::new(),
             tokenizer: Cow::Borrowed(learned::bytes!("uptake-encoder/tokenizer.json")),
@@ -86,11 +86,11 @@ mod bundled {
     pub(super) const MAX_LENGTH: usize = 256;
 }
 
-impl Model {
+impl ModelSpec {
     pub(super) fn bundled() -> Self {
         Self {
             name: "uptake-encoder".into(),
-            source: Source::Bundled,
+            source: ModelSource::Bundled,
             max_length: bundled::MAX_LENGTH,
             prefixes: Prefixes::default(),
         }
@@ -106,7 +106,7 @@ impl Model {
             name: model.to_string(),
             prefixes: options.prefixes.clone().unwrap_or_else(|| listed::prefixes(&model)),
             max_length: options.max_length,
-            source: Source::Listed { model, cache: options.cache.clone() },
+            source: ModelSource::Listed { model, cache: options.cache.clone() },
         })
     }
 
@@ -145,7 +145,7 @@ impl Model {
         let pooling = options.pooling.or_else(|| hints::pooling(&path)).unwrap_or(Pooling::Mean);
         Ok(Self {
             name: path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
-            source: Source::Directory { path, file, pooling, alone: options.alone },
+            source: ModelSource::Directory { path, file, pooling, alone: options.alone },
             max_length,
             prefixes: options.prefixes.clone(),
         })
@@ -158,21 +158,21 @@ mod hints {
 
     pub(super) fn max_length(directory: &Path) -> Option<usize> {
         #[derive(Deserialize)]
-        struct File {
+        struct SentenceBertConfig {
             max_seq_length: Option<usize>,
         }
-        read::<File>(&directory.join("sentence_bert_config.json"))?.max_seq_length
+        read::<SentenceBertConfig>(&directory.join("sentence_bert_config.json"))?.max_seq_length
     }
 
     pub(super) fn pooling(directory: &Path) -> Option<Pooling> {
         #[derive(Deserialize)]
         #[serde(default)]
         #[derive(Default)]
-        struct File {
+        struct PoolingConfig {
             pooling_mode_cls_token: bool,
             pooling_mode_mean_tokens: bool,
         }
-        let file = read::<File>(&directory.join("1_Pooling/config.json"))?;
+        let file = read::<PoolingConfig>(&directory.join("1_Pooling/config.json"))?;
         match (file.pooling_mode_mean_tokens, file.pooling_mode_cls_token) {
             (true, false) => Some(Pooling::Mean),
             (false, true) => Some(Pooling::Cls),
@@ -251,7 +251,7 @@ mod listed {
 }
 
 /// Loads `model` on a thread of its own; ready once it has embedded a first text.
-pub(super) async fn open(model: Model, options: &EmbedOptions) -> Result<Fast, EmbedError> {
+pub(super) async fn open(model: ModelSpec, options: &EmbedOptions) -> Result<Fast, EmbedError> {
     let longest = model.max_length.saturating_mul(BYTES_PER_TOKEN);
     let prefixes = model.prefixes.clone();
     let workers = Workers::new(model, options);
@@ -267,20 +267,20 @@ pub(super) async fn open(model: Model, options: &EmbedOptions) -> Result<Fast, E
 
 /// The reader that the options name, or else the one beside the model.
 fn load_reader(
-    model: &Model,
+    model: &ModelSpec,
     options: &EmbedOptions,
     encoder: (&str, usize),
 ) -> Result<Option<Arc<Reader>>, EmbedError> {
     let files = match (&options.reader.path, &model.source) {
         _ if !options.reader.enabled => None,
-        (Some(path), _) => Some(reader::Files::Directory(path.clone())),
-        (None, Source::Bundled) => Some(reader::Files::Bundled),
-        (None, Source::Directory { path, .. }) => {
+        (Some(path), _) => Some(reader::ReaderFiles::Directory(path.clone())),
+        (None, ModelSource::Bundled) => Some(reader::ReaderFiles::Bundled),
+        (None, ModelSource::Directory { path, .. }) => {
             let beside = path.join("reader");
-            beside.join("head.onnx").is_file().then_some(reader::Files::Directory(beside))
+            beside.join("head.onnx").is_file().then_some(reader::ReaderFiles::Directory(beside))
         }
         #[cfg(feature = "hub")]
-        (None, Source::Listed { .. }) => None,
+        (None, ModelSource::Listed { .. }) => None,
     };
     let Some(files) = files else { return Ok(None) };
     let runtime = runtime::load(options.runtime.as_deref())?;
@@ -317,7 +317,7 @@ impl Fast {
     async fn submit(&self, lane: Lane, texts: Vec<String>, order: Order<'_>) -> Result<Vec<Embedded>, EmbedError> {
         let (reply, embedded) = oneshot::channel();
         let Order { prefix, wants_words } = order;
-        let job = Job { texts, prefix: prefix.to_owned(), wants_words, reply };
+        let job = EmbedJob { texts, prefix: prefix.to_owned(), wants_words, reply };
         let is_crowded = self.workers.queue.push(lane, job).map_err(|refused| match refused {
             Refused::Full => EmbedError::Busy,
             Refused::Closed => EmbedError::Inference("the model is gone".into()),
@@ -399,22 +399,22 @@ fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-impl Model {
-    fn load(&self, runtime: Option<&Path>, threads: usize) -> Result<(Running, Facts), EmbedError> {
+impl ModelSpec {
+    fn load(&self, runtime: Option<&Path>, threads: usize) -> Result<(LoadedModel, Facts), EmbedError> {
         let runtime = runtime::load(runtime)?;
         let mut identity = blake3::Hasher::new();
         let mut running = match &self.source {
-            Source::Bundled => {
+            ModelSource::Bundled => {
                 // Batches would not change the result, since activations are quantised token by token, but would gain
                 // nothing either (1,100 texts a second in batches of 8, 1,075 alone), and utterances would wait for
                 // them.
                 self.load_files(bundled::files(), Pooling::Mean, Some(true), &runtime, threads, &mut identity)?
             }
-            Source::Directory { path, file, pooling, alone } => {
-                self.load_files(Files::read(path, file)?, *pooling, *alone, &runtime, threads, &mut identity)?
+            ModelSource::Directory { path, file, pooling, alone } => {
+                self.load_files(ModelFiles::read(path, file)?, *pooling, *alone, &runtime, threads, &mut identity)?
             }
             #[cfg(feature = "hub")]
-            Source::Listed { model, cache } => self.load_listed(model, cache, &runtime, threads)?,
+            ModelSource::Listed { model, cache } => self.load_listed(model, cache, &runtime, threads)?,
         };
         let probe = running
             .embed(&[PROBE.into()], "", false)
@@ -439,13 +439,13 @@ impl Model {
 
     fn load_files(
         &self,
-        files: Files,
+        files: ModelFiles,
         pooling: Pooling,
         alone: Option<bool>,
-        runtime: &Loaded,
+        runtime: &LoadedRuntime,
         threads: usize,
         identity: &mut blake3::Hasher,
-    ) -> Result<Running, EmbedError> {
+    ) -> Result<LoadedModel, EmbedError> {
         files.hash(identity);
         identity.update(format!("{pooling:?}").as_bytes());
         let alone = alone.unwrap_or_else(|| depends_on_company(&files.model));
@@ -473,7 +473,7 @@ impl Model {
             .with_intra_threads(threads)
             .with_session_config(NO_SPINNING.0, NO_SPINNING.1);
         let model = TextEmbedding::try_new_from_user_defined(model, options).map_err(|error| self.unfit(&error))?;
-        Ok(Running { model, alone, pooling: Some(pooling) })
+        Ok(LoadedModel { model, alone, pooling: Some(pooling) })
     }
 
     #[cfg(feature = "hub")]
@@ -481,9 +481,9 @@ impl Model {
         &self,
         model: &fastembed::EmbeddingModel,
         cache: &Path,
-        runtime: &Loaded,
+        runtime: &LoadedRuntime,
         threads: usize,
-    ) -> Result<Running, EmbedError> {
+    ) -> Result<LoadedModel, EmbedError> {
         let options = fastembed::TextInitOptions::new(model.clone())
             .with_cache_dir(cache.to_path_buf())
             .with_show_download_progress(false)
@@ -493,7 +493,7 @@ impl Model {
             .with_session_config(NO_SPINNING.0, NO_SPINNING.1);
         let alone = TextEmbedding::get_quantization_mode(model) == QuantizationMode::Dynamic;
         let model = TextEmbedding::try_new(options).map_err(|error| self.unfit(&error))?;
-        Ok(Running { model, alone, pooling: None })
+        Ok(LoadedModel { model, alone, pooling: None })
     }
 
     fn unfit(&self, error: &fastembed::Error) -> EmbedError {
@@ -516,7 +516,7 @@ mod tests {
 
     async fn bundled() -> Fast {
         // If the library is missing, this fails with instructions for getting it.
-        open(Model::bundled(), &EmbedOptions::default()).await.unwrap_or_else(|error| panic!("{error}"))
+        open(ModelSpec::bundled(), &EmbedOptions::default()).await.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The bundled model, as files.
@@ -549,7 +549,7 @@ mod tests {
 
     #[tokio::test]
     async fn company_changes_nothing() {
-        let fast = open(Model::directory(&directory()).unwrap(), &EmbedOptions::default()).await.unwrap();
+        let fast = open(ModelSpec::directory(&directory()).unwrap(), &EmbedOptions::default()).await.unwrap();
         assert_eq!(fast.batch, BATCH);
         let texts: Vec<String> =
             (0..40).map(|n| format!("order {n} pizzas {}", "with cheese ".repeat(n % 7))).collect();
@@ -583,7 +583,7 @@ mod tests {
     #[tokio::test]
     async fn the_bundled_model_is_a_directory_like_any_other() {
         let prefixes = Prefixes { query: "query: ".into(), ..Prefixes::default() };
-        let model = Model::directory(&DirectoryOptions { prefixes, ..directory() }).unwrap();
+        let model = ModelSpec::directory(&DirectoryOptions { prefixes, ..directory() }).unwrap();
         let fast = open(model, &EmbedOptions { workers: 2, ..EmbedOptions::default() }).await.unwrap();
         let bundled = bundled().await;
         assert!(!fast.is_symmetric());
@@ -600,22 +600,22 @@ mod tests {
     async fn a_broken_directory_says_what_is_wrong() {
         let root = tempfile::tempdir().unwrap();
         let options = DirectoryOptions { path: root.path().into(), ..DirectoryOptions::default() };
-        let error = Model::directory(&options).unwrap_err().to_string();
+        let error = ModelSpec::directory(&options).unwrap_err().to_string();
         assert!(error.contains("neither model.onnx"), "{error}");
 
         for name in ["model.onnx", "tokenizer.json", "config.json", "tokenizer_config.json"] {
-            let model = Model::directory(&DirectoryOptions { file: Some("model.onnx".into()), ..options.clone() });
+            let model = ModelSpec::directory(&DirectoryOptions { file: Some("model.onnx".into()), ..options.clone() });
             let error = open(model.unwrap(), &EmbedOptions::default()).await.unwrap_err().to_string();
             assert!(error.contains(name), "{error}");
             std::fs::write(root.path().join(name), "{}").unwrap();
         }
-        let error = open(Model::directory(&options).unwrap(), &EmbedOptions::default()).await.unwrap_err();
+        let error = open(ModelSpec::directory(&options).unwrap(), &EmbedOptions::default()).await.unwrap_err();
         assert!(matches!(error, EmbedError::Load(_)), "{error}");
     }
 
     #[tokio::test]
     async fn what_does_not_fit_in_the_queue_is_refused() {
-        let fast = open(Model::bundled(), &EmbedOptions { queue: 2, ..EmbedOptions::default() }).await.unwrap();
+        let fast = open(ModelSpec::bundled(), &EmbedOptions { queue: 2, ..EmbedOptions::default() }).await.unwrap();
         let calls = (0..200).map(|n| fast.embed(vec![format!("call {n}")], Purpose::Query));
         let results = futures::future::join_all(calls).await;
         assert!(results.iter().any(Result::is_ok));
@@ -646,9 +646,9 @@ mod tests {
         write("1_Pooling/config.json", r#"{"pooling_mode_cls_token": true, "word_embedding_dimension": 3}"#);
         write("sentence_bert_config.json", r#"{"max_seq_length": 128, "do_lower_case": false}"#);
         let options = DirectoryOptions { path: root.path().into(), ..DirectoryOptions::default() };
-        let model = Model::directory(&options).unwrap();
+        let model = ModelSpec::directory(&options).unwrap();
         assert_eq!(model.max_length, 128);
-        assert!(matches!(model.source, Source::Directory { pooling: Pooling::Cls, .. }));
+        assert!(matches!(model.source, ModelSource::Directory { pooling: Pooling::Cls, .. }));
     }
 
     #[test]

@@ -10,18 +10,18 @@ use futures::future::BoxFuture;
 use super::{EmbedError, Embedded, Embedder, LIVE_TEXTS, Purpose, Reader, SharedEmbedder};
 
 /// Caches vectors for requests. Texts of an index are not cached, as it is built once.
-pub(super) struct Kept {
+pub(super) struct CachingEmbedder {
     inner: SharedEmbedder,
     known: Mutex<HashMap<(String, Purpose), Embedded>>,
 }
 
-impl Kept {
+impl CachingEmbedder {
     pub(super) fn new(inner: SharedEmbedder) -> Self {
         Self { inner, known: Mutex::default() }
     }
 }
 
-impl Embedder for Kept {
+impl Embedder for CachingEmbedder {
     fn identity(&self) -> &str {
         self.inner.identity()
     }

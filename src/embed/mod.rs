@@ -22,10 +22,10 @@ pub use self::{
     acts::{ActOdds, Consents, SpeechActs, TurnOdds},
     hashed::Hashed,
     options::{
-        DirectoryOptions, EmbedOptions, FastembedOptions, HashedOptions, Kind, Pooling, Prefixes, ReaderOptions,
-        RemoteOptions,
+        DirectoryOptions, EmbedOptions, EmbedderKind, FastembedOptions, HashedOptions, Pooling, Prefixes,
+        ReaderOptions, RemoteOptions,
     },
-    reader::{Label, LabelKind, MOST_LABELS, Reader, Rows, SpanVectors},
+    reader::{LabelKind, LabelVector, MOST_LABELS, Reader, Rows, SpanVectors},
     words::{WordStates, words},
 };
 
@@ -108,14 +108,16 @@ pub enum EmbedError {
 /// Runtime, [`EmbedError::Remote`] if a server had to be asked for its dimensions and did not answer.
 pub async fn open(options: &EmbedOptions) -> Result<SharedEmbedder, EmbedError> {
     let opened: SharedEmbedder = match options.kind {
-        Kind::Bundled => Arc::new(fast::open(fast::Model::bundled(), options).await?),
-        Kind::Fastembed => Arc::new(fast::open(fast::Model::listed(&options.fastembed)?, options).await?),
-        Kind::Directory => Arc::new(fast::open(fast::Model::directory(&options.directory)?, options).await?),
-        Kind::Remote => Arc::new(remote::open(&options.remote, options.queue).await?),
-        Kind::Hashed => Arc::new(Hashed::new(&options.hashed)),
+        EmbedderKind::Bundled => Arc::new(fast::open(fast::ModelSpec::bundled(), options).await?),
+        EmbedderKind::Fastembed => Arc::new(fast::open(fast::ModelSpec::listed(&options.fastembed)?, options).await?),
+        EmbedderKind::Directory => {
+            Arc::new(fast::open(fast::ModelSpec::directory(&options.directory)?, options).await?)
+        }
+        EmbedderKind::Remote => Arc::new(remote::open(&options.remote, options.queue).await?),
+        EmbedderKind::Hashed => Arc::new(Hashed::new(&options.hashed)),
     };
     #[cfg(feature = "ablation")]
-    let opened: SharedEmbedder = Arc::new(kept::Kept::new(opened));
+    let opened: SharedEmbedder = Arc::new(kept::CachingEmbedder::new(opened));
     Ok(opened)
 }
 
@@ -166,7 +168,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_kind_chooses() {
-        let options = EmbedOptions { kind: Kind::Hashed, ..EmbedOptions::default() };
+        let options = EmbedOptions { kind: EmbedderKind::Hashed, ..EmbedOptions::default() };
         assert!(open(&options).await.unwrap().identity().starts_with("hashed"));
     }
 }

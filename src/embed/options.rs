@@ -12,7 +12,7 @@ use super::Purpose;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbedOptions {
-    pub kind: Kind,
+    pub kind: EmbedderKind,
     /// The ONNX Runtime library, 1.24 or newer, for the kinds that run a model in this process. If absent:
     /// `ORT_DYLIB_PATH`, then beside the executable and in the `lib` directories near it, then the system's library
     /// path.
@@ -39,7 +39,7 @@ pub struct EmbedOptions {
 impl Default for EmbedOptions {
     fn default() -> Self {
         Self {
-            kind: Kind::default(),
+            kind: EmbedderKind::default(),
             runtime: None,
             threads: 1,
             workers: 0,
@@ -55,7 +55,7 @@ impl Default for EmbedOptions {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum EmbedderKind {
     /// The encoder that was trained with the reader, inside the executable.
     #[default]
     Bundled,
@@ -220,7 +220,7 @@ mod tests {
     fn a_table_says_only_what_differs() {
         let options: EmbedOptions =
             toml::from_str("kind = \"remote\"\n[remote]\nmodel = \"m\"\napi_key = \"secret-1\"").unwrap();
-        assert_eq!((options.kind, options.remote.model.as_str(), options.threads), (Kind::Remote, "m", 1));
+        assert_eq!((options.kind, options.remote.model.as_str(), options.threads), (EmbedderKind::Remote, "m", 1));
         assert!(toml::from_str::<EmbedOptions>("[remote]\nmodle = \"m\"").is_err());
     }
 

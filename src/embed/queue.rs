@@ -19,13 +19,13 @@ const LIVE_IN_A_ROW: u32 = 15;
 /// Live jobs go before bulk jobs; each lane is first in, first out.
 #[derive(Debug)]
 pub(super) struct Queue<J> {
-    state: Mutex<State<J>>,
+    state: Mutex<QueueState<J>>,
     ready: Condvar,
     bound: usize,
 }
 
 #[derive(Debug)]
-struct State<J> {
+struct QueueState<J> {
     live: VecDeque<J>,
     bulk: VecDeque<J>,
     in_a_row: u32,
@@ -45,7 +45,7 @@ pub(super) enum Refused {
 impl<J> Queue<J> {
     /// At most `bound` jobs (at least one) wait in each lane.
     pub(super) fn new(bound: usize) -> Self {
-        let state = State { live: VecDeque::new(), bulk: VecDeque::new(), in_a_row: 0, idle: 0, closed: false };
+        let state = QueueState { live: VecDeque::new(), bulk: VecDeque::new(), in_a_row: 0, idle: 0, closed: false };
         Self { state: Mutex::new(state), ready: Condvar::new(), bound: bound.max(1) }
     }
 
@@ -96,12 +96,12 @@ impl<J> Queue<J> {
     }
 
     /// No operation leaves the lanes half changed, so a poisoned lock is safe to use.
-    fn lock(&self) -> MutexGuard<'_, State<J>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<J> State<J> {
+impl<J> QueueState<J> {
     fn next(&mut self) -> Option<J> {
         let may_be_live = self.bulk.is_empty() || self.in_a_row < LIVE_IN_A_ROW;
         if may_be_live && let Some(job) = self.live.pop_front() {

@@ -17,7 +17,7 @@ use super::{
     EmbedError, WordStates,
     acts::{ACTS, ActsFile, CONSENTS, Consents, SpeechActs, TURNS},
     causes,
-    runtime::Loaded,
+    runtime::LoadedRuntime,
 };
 use crate::learned;
 
@@ -35,7 +35,7 @@ pub enum LabelKind {
 
 /// The name and description of a slot or of a function, as a sentence vector.
 #[derive(Debug, Clone, Copy)]
-pub struct Label<'a> {
+pub struct LabelVector<'a> {
     pub vector: &'a [f32],
     pub kind: LabelKind,
 }
@@ -89,7 +89,7 @@ pub struct SpanVectors {
 
 /// The location of the reader's files.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Files {
+pub(super) enum ReaderFiles {
     Bundled,
     Directory(PathBuf),
 }
@@ -113,16 +113,20 @@ impl fmt::Debug for Reader {
 
 impl Reader {
     /// Loads the reader for the model with this identity and number of dimensions.
-    pub(super) fn load(files: &Files, encoder: (&str, usize), runtime: &Loaded) -> Result<Self, EmbedError> {
+    pub(super) fn load(
+        files: &ReaderFiles,
+        encoder: (&str, usize),
+        runtime: &LoadedRuntime,
+    ) -> Result<Self, EmbedError> {
         let failed = |path: &Path, error| EmbedError::Load(format!("cannot read {}: {error}", path.display()));
         match files {
             // Trained on the states of the bundled model.
-            Files::Bundled => {
+            ReaderFiles::Bundled => {
                 let (acts, turns) = (learned::text!("reader/acts.json"), learned::text!("reader/turns.json"));
                 let acts = [Some(acts), Some(turns), Some(learned::text!("reader/consents.json"))];
                 Self::of_bytes(learned::bytes!("reader/head.onnx"), acts, encoder, runtime)
             }
-            Files::Directory(directory) => {
+            ReaderFiles::Directory(directory) => {
                 let head = directory.join("head.onnx");
                 let bytes = std::fs::read(&head).map_err(|error| failed(&head, error))?;
                 let text = |ActsFile { name, .. }| {
@@ -142,7 +146,7 @@ impl Reader {
         bytes: &[u8],
         [acts, turns, consents]: [Option<&str>; 3],
         (encoder, dimensions): (&str, usize),
-        runtime: &Loaded,
+        runtime: &LoadedRuntime,
     ) -> Result<Self, EmbedError> {
         let parsed = |text: Option<&str>, file| {
             text.map(|text| SpeechActs::parse(text, file, dimensions)).transpose().map_err(EmbedError::Load)
@@ -200,7 +204,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`EmbedError::Inference`] if the runtime fails, or if a vector does not have the model's dimensions.
-    pub fn read(&self, words: &WordStates, labels: &[Label<'_>]) -> Result<SpanVectors, EmbedError> {
+    pub fn read(&self, words: &WordStates, labels: &[LabelVector<'_>]) -> Result<SpanVectors, EmbedError> {
         let (count, dimensions) = (words.spans().len(), words.dimensions());
         if count == 0 || labels.is_empty() || labels.iter().any(|label| label.vector.len() != dimensions) {
             return Err(EmbedError::Inference("the reader has no words, no labels, or labels of another model".into()));

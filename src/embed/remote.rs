@@ -69,7 +69,7 @@ impl fmt::Debug for Remote {
 }
 
 #[derive(Serialize)]
-struct Request<'a> {
+struct EmbeddingsRequest<'a> {
     model: &'a str,
     input: &'a [&'a str],
     encoding_format: &'static str,
@@ -183,7 +183,7 @@ impl Remote {
     }
 
     async fn attempt(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Fault> {
-        let request = Request {
+        let request = EmbeddingsRequest {
             model: &self.model,
             input: texts,
             encoding_format: if self.base64 { "base64" } else { "float" },
@@ -213,14 +213,14 @@ impl Remote {
     /// For the log: the status and the beginning of the server's message, without the key.
     fn complaint(&self, status: StatusCode, body: &[u8]) -> Foreign {
         #[derive(Deserialize)]
-        struct Body {
+        struct RemoteErrorBody {
             error: Complaint,
         }
         #[derive(Deserialize)]
         struct Complaint {
             message: String,
         }
-        let said = serde_json::from_slice::<Body>(body)
+        let said = serde_json::from_slice::<RemoteErrorBody>(body)
             .map_or_else(|_| String::from_utf8_lossy(body).into_owned(), |body| body.error.message);
         let key = self.key.as_ref().map(|key| key.expose_secret().trim());
         Foreign::new(&format!("status {}: {said}", status.as_u16())).without(key)
@@ -280,22 +280,22 @@ fn jitter(wait: Duration) -> Duration {
 /// equal.
 fn read_vectors(body: &[u8], count: usize, dimensions: Option<usize>) -> Result<Vec<Vec<f32>>, String> {
     #[derive(Deserialize)]
-    struct Answer {
-        data: Vec<Item>,
+    struct EmbeddingsResponse {
+        data: Vec<EmbeddingItem>,
     }
     #[derive(Deserialize)]
-    struct Item {
+    struct EmbeddingItem {
         index: Option<usize>,
-        embedding: Written,
+        embedding: EncodedVector,
     }
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Written {
+    enum EncodedVector {
         Numbers(Vec<f32>),
         Base64(String),
     }
 
-    let answer: Answer =
+    let answer: EmbeddingsResponse =
         serde_json::from_slice(body).map_err(|error| format!("an answer that is not a list of vectors: {error}"))?;
     if answer.data.len() != count {
         return Err(format!("{} vectors for {count} texts", answer.data.len()));
@@ -305,8 +305,8 @@ fn read_vectors(body: &[u8], count: usize, dimensions: Option<usize>) -> Result<
     for (position, item) in answer.data.into_iter().enumerate() {
         let index = item.index.unwrap_or(position);
         let vector = match item.embedding {
-            Written::Numbers(numbers) => numbers,
-            Written::Base64(text) => from_base64(&text)?,
+            EncodedVector::Numbers(numbers) => numbers,
+            EncodedVector::Base64(text) => from_base64(&text)?,
         };
         let wanted = *dimensions.get_or_insert(vector.len());
         if vector.len() != wanted || wanted > MOST_DIMENSIONS {
@@ -345,14 +345,14 @@ mod tests {
     use super::*;
 
     /// A server that passes each request to `answer` and sends what it returns: a status, more headers, and a body.
-    struct Server {
+    struct ScriptedServer {
         base_url: String,
         requests: Arc<Mutex<Vec<(String, Value)>>>,
     }
 
-    type Reply = (u16, &'static str, String);
+    type ScriptedReply = (u16, &'static str, String);
 
-    async fn serve(answer: impl Fn(usize, &Value) -> Reply + Send + 'static) -> Server {
+    async fn serve(answer: impl Fn(usize, &Value) -> ScriptedReply + Send + 'static) -> ScriptedServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -384,11 +384,11 @@ mod tests {
                 let _ = stream.write_all(text.as_bytes()).await;
             }
         });
-        Server { base_url, requests }
+        ScriptedServer { base_url, requests }
     }
 
     /// `[length, 1]` for each text, in reverse order.
-    fn vectors(_: usize, body: &Value) -> Reply {
+    fn vectors(_: usize, body: &Value) -> ScriptedReply {
         let texts = body["input"].as_array().unwrap();
         let data: Vec<Value> = texts
             .iter()
@@ -399,7 +399,7 @@ mod tests {
         (200, "", json!({"object": "list", "data": data}).to_string())
     }
 
-    fn options(server: &Server) -> RemoteOptions {
+    fn options(server: &ScriptedServer) -> RemoteOptions {
         RemoteOptions {
             base_url: server.base_url.clone(),
             model: "m".into(),

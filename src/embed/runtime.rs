@@ -20,10 +20,10 @@ const LIBRARY: &str = if cfg!(target_os = "windows") {
 };
 
 /// The loaded library. It allows one environment, so it is kept until the process ends.
-static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
+static LOADED: Mutex<Option<LoadedRuntime>> = Mutex::new(None);
 
 #[derive(Debug, Clone)]
-pub(super) struct Loaded {
+pub(super) struct LoadedRuntime {
     pub(super) environment: Environment,
     /// The library's build information: version, commit, flags.
     pub(super) build: &'static str,
@@ -32,7 +32,7 @@ pub(super) struct Loaded {
 
 /// Loads the library that `wanted` or else the environment names, or else the first one found; blocks for about 20 ms.
 /// A loaded library stays, whatever is wanted.
-pub(super) fn load(wanted: Option<&Path>) -> Result<Loaded, EmbedError> {
+pub(super) fn load(wanted: Option<&Path>) -> Result<LoadedRuntime, EmbedError> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(loaded) = &*loaded {
         if wanted.is_some_and(|wanted| wanted != loaded.path) {
@@ -56,7 +56,7 @@ pub(super) fn load(wanted: Option<&Path>) -> Result<Loaded, EmbedError> {
             .with_telemetry(false)
             .build()
             .map_err(|error| EmbedError::Runtime(error.to_string()))?;
-        let found = Loaded { environment, build: ort::info(), path: place.clone() };
+        let found = LoadedRuntime { environment, build: ort::info(), path: place.clone() };
         tracing::debug!(path = %place.display(), build = found.build, "loaded the ONNX Runtime library");
         return Ok(loaded.insert(found).clone());
     }

@@ -8,7 +8,7 @@ use std::{collections::HashMap, path::Path};
 
 use super::{
     BuildError, Index, Query,
-    store::{Key, Store},
+    store::{Store, VectorKey},
 };
 use crate::{
     embed::{Embedder, Purpose},
@@ -25,12 +25,12 @@ const TEXTS: [(&str, &str); 2] = [("en", include_str!("background.txt")), ("ja",
 /// The sentences of one language with their vectors.
 #[derive(Debug, Clone)]
 pub struct Background {
-    sentences: Vec<Sentence>,
+    sentences: Vec<BackgroundSentence>,
     clarity: f32,
 }
 
 #[derive(Debug, Clone)]
-struct Sentence {
+struct BackgroundSentence {
     text: &'static str,
     symmetric: Vec<f32>,
     asymmetric: Vec<f32>,
@@ -72,7 +72,7 @@ impl Background {
         let sentences = own
             .lines()
             .zip(symmetric.into_iter().zip(asymmetric))
-            .map(|(text, (symmetric, asymmetric))| Sentence { text, symmetric, asymmetric })
+            .map(|(text, (symmetric, asymmetric))| BackgroundSentence { text, symmetric, asymmetric })
             .collect();
         Ok(Self { sentences, clarity })
     }
@@ -121,15 +121,15 @@ async fn embed(
     texts: &str,
     embedder: &dyn Embedder,
     purpose: Purpose,
-    vectors: &mut HashMap<Key, Vec<f32>>,
+    vectors: &mut HashMap<VectorKey, Vec<f32>>,
 ) -> Result<Vec<Vec<f32>>, BuildError> {
     let missing: Vec<String> =
-        texts.lines().filter(|text| !vectors.contains_key(&Key::new(purpose, text))).map(str::to_owned).collect();
+        texts.lines().filter(|text| !vectors.contains_key(&VectorKey::new(purpose, text))).map(str::to_owned).collect();
     if !missing.is_empty() {
         let made = embedder.embed(missing.clone(), purpose).await.map_err(BuildError::Embed)?;
-        vectors.extend(missing.iter().zip(made).map(|(text, vector)| (Key::new(purpose, text), vector)));
+        vectors.extend(missing.iter().zip(made).map(|(text, vector)| (VectorKey::new(purpose, text), vector)));
     }
-    Ok(texts.lines().map(|text| vectors.get(&Key::new(purpose, text)).cloned().unwrap_or_default()).collect())
+    Ok(texts.lines().map(|text| vectors.get(&VectorKey::new(purpose, text)).cloned().unwrap_or_default()).collect())
 }
 
 impl Index {

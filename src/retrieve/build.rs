@@ -3,13 +3,13 @@
 use std::{collections::HashMap, path::Path, time::Duration};
 
 use super::{
-    BuildError, Corpus, Document, Index, IndexReport, Indexed, RetrieveOptions, Shelf, Source,
+    BuildError, Corpus, DocumentSource, Index, IndexDocument, IndexReport, Indexed, RetrieveOptions, Shelf,
     fuse::Shares,
     graph::Graph,
     is_negative,
     lexical::{Lexical, LexicalError},
     order,
-    store::{Key, Store},
+    store::{Store, VectorKey},
     vector::{self, Vectors},
 };
 use crate::embed::{EmbedError, Embedder, Purpose};
@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// A text to be embedded, with its key.
-struct Wanted {
-    key: Key,
+struct KeyedText {
+    key: VectorKey,
     purpose: Purpose,
     text: String,
 }
@@ -59,7 +59,7 @@ impl Index {
         .await?;
         let wanted = wanted(&documents, &sentences);
         let before = kept.len();
-        let mut vectors: HashMap<Key, Vec<f32>> = HashMap::with_capacity(wanted.len());
+        let mut vectors: HashMap<VectorKey, Vec<f32>> = HashMap::with_capacity(wanted.len());
         let mut missing = Vec::new();
         for wanted in wanted {
             match kept.remove(&wanted.key) {
@@ -82,7 +82,7 @@ impl Index {
 
         let (language, options, identity) = (language.to_owned(), options.clone(), embedder.identity().to_owned());
         let (index, sentences) = off_thread(move || {
-            let of = |text: &String| vectors.get(&Key::new(Purpose::Symmetric, text)).cloned();
+            let of = |text: &String| vectors.get(&VectorKey::new(Purpose::Symmetric, text)).cloned();
             let sentences = sentences.iter().map(|text| of(text).unwrap_or_else(|| vec![0.0; dimensions])).collect();
             let (language, store) = (language.as_str(), store.as_ref());
             // A slow disk delays the end of this step, not its work.
@@ -100,12 +100,12 @@ impl Index {
 
     #[expect(clippy::too_many_arguments, reason = "the last step of `build`, apart only because it may block")]
     fn assemble(
-        documents: &[Document],
+        documents: &[IndexDocument],
         functions: usize,
         language: &str,
         dimensions: usize,
         identity: &str,
-        vectors: &HashMap<Key, Vec<f32>>,
+        vectors: &HashMap<VectorKey, Vec<f32>>,
         store: Option<&Store>,
         options: RetrieveOptions,
     ) -> Result<Self, BuildError> {
@@ -113,7 +113,7 @@ impl Index {
         let functions = functions.max(last.unwrap_or(0));
         let split = documents.partition_point(|document| !is_exemplar(document));
         let (described, shown) = documents.split_at(split);
-        let vector_of = |document: &Document| mean(keys(document).filter_map(|key| vectors.get(&key)), dimensions);
+        let vector_of = |document: &IndexDocument| mean(keys(document).filter_map(|key| vectors.get(&key)), dimensions);
         let descriptions = Shelf::build(described, functions, language, dimensions, vector_of)?;
         let exemplars = Shelf::build(shown, functions, language, dimensions, vector_of)?;
         let has_negative: Vec<bool> = (0..functions)
@@ -147,11 +147,11 @@ impl Index {
 
 impl Shelf {
     fn build(
-        documents: &[Document],
+        documents: &[IndexDocument],
         functions: usize,
         language: &str,
         dimensions: usize,
-        vector_of: impl Fn(&Document) -> Vec<f32>,
+        vector_of: impl Fn(&IndexDocument) -> Vec<f32>,
     ) -> Result<Self, LexicalError> {
         let mut starts = vec![0; functions + 1];
         for document in documents {
@@ -197,7 +197,7 @@ pub(super) fn mean_direction(exemplars: &Shelf, rows: impl Iterator<Item = usize
 }
 
 /// A hash of a graph's rows and of how the graph is made.
-fn content(documents: &[Document], identity: &str, dimensions: usize) -> [u8; blake3::OUT_LEN] {
+fn content(documents: &[IndexDocument], identity: &str, dimensions: usize) -> [u8; blake3::OUT_LEN] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(dimensions as u64).to_le_bytes());
     hasher.update(blake3::hash(identity.as_bytes()).as_bytes());
@@ -210,19 +210,19 @@ fn content(documents: &[Document], identity: &str, dimensions: usize) -> [u8; bl
     *hasher.finalize().as_bytes()
 }
 
-const fn is_exemplar(document: &Document) -> bool {
-    matches!(document.source, Source::Exemplar { .. })
+const fn is_exemplar(document: &IndexDocument) -> bool {
+    matches!(document.source, DocumentSource::Exemplar { .. })
 }
 
-const fn purpose(source: Source) -> Purpose {
+const fn purpose(source: DocumentSource) -> Purpose {
     match source {
-        Source::Description => Purpose::Passage,
-        Source::Exemplar { .. } => Purpose::Symmetric,
+        DocumentSource::Description => Purpose::Passage,
+        DocumentSource::Exemplar { .. } => Purpose::Symmetric,
     }
 }
 
-fn keys(document: &Document) -> impl Iterator<Item = Key> {
-    document.dense.iter().map(|text| Key::new(purpose(document.source), text))
+fn keys(document: &IndexDocument) -> impl Iterator<Item = VectorKey> {
+    document.dense.iter().map(|text| VectorKey::new(purpose(document.source), text))
 }
 
 /// The direction of the mean; zeros if it has none.
@@ -235,20 +235,21 @@ fn mean<'v>(vectors: impl Iterator<Item = &'v Vec<f32>>, dimensions: usize) -> V
 }
 
 /// The texts to embed, without duplicates.
-fn wanted(documents: &[Document], sentences: &[String]) -> Vec<Wanted> {
+fn wanted(documents: &[IndexDocument], sentences: &[String]) -> Vec<KeyedText> {
     let mut seen = std::collections::HashSet::with_capacity(documents.len());
     let said = documents.iter().flat_map(|document| document.dense.iter().map(|text| (purpose(document.source), text)));
     let all = said.chain(sentences.iter().map(|text| (Purpose::Symmetric, text)));
-    let keyed = all.map(|(purpose, text)| Wanted { key: Key::new(purpose, text), purpose, text: text.clone() });
+    let keyed =
+        all.map(|(purpose, text)| KeyedText { key: VectorKey::new(purpose, text), purpose, text: text.clone() });
     keyed.filter(|wanted| seen.insert(wanted.key)).collect()
 }
 
 /// Embeds `missing` into `vectors`.
 async fn embed(
-    mut missing: Vec<Wanted>,
+    mut missing: Vec<KeyedText>,
     embedder: &dyn Embedder,
     store: Option<&Store>,
-    vectors: &mut HashMap<Key, Vec<f32>>,
+    vectors: &mut HashMap<VectorKey, Vec<f32>>,
     progress: &(dyn Fn(usize, usize) + Send + Sync),
 ) -> Result<(), BuildError> {
     let (all, expected) = (missing.len(), embedder.dimensions());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Document, Source, values};
+use super::{DocumentSource, IndexDocument, values};
 use crate::{
     exemplars::Sentences,
     language::facts::is_unspaced_language,
@@ -27,16 +27,16 @@ const LONG: usize = 120;
 /// An exemplar is embedded as it is `said`. BM25 sees the sentence that its author kept, or else its template with the
 /// words of the slots' names; in a language without spaces the template, with [`values`] for slots.
 #[must_use]
-pub fn documents(module: &Module, said: &Sentences) -> Vec<Document> {
+pub fn documents(module: &Module, said: &Sentences) -> Vec<IndexDocument> {
     let mut documents = Vec::new();
     let is_unspaced = is_unspaced_language(module.language());
     for id in module.function_ids() {
         let function = module.function(id);
         let short = described(function, |_| String::new());
         let full = described(function, explained);
-        let document = |lexical: String, dense: String| Document {
+        let document = |lexical: String, dense: String| IndexDocument {
             function: id,
-            source: Source::Description,
+            source: DocumentSource::Description,
             lexical,
             dense: vec![dense],
         };
@@ -52,9 +52,9 @@ pub fn documents(module: &Module, said: &Sentences) -> Vec<Document> {
         }
         for (index, exemplar) in function.exemplars.iter().enumerate() {
             let of = ExemplarId::from_index(index);
-            documents.push(Document {
+            documents.push(IndexDocument {
                 function: id,
-                source: Source::Exemplar { id: of, mode: exemplar.mode },
+                source: DocumentSource::Exemplar { id: of, mode: exemplar.mode },
                 lexical: if is_unspaced { values::of_template(function, exemplar) } else { spoken(exemplar) },
                 dense: said.of(id, of).iter().map(|one| one.sentence.text.clone()).collect(),
             });
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    fn found(functions: Vec<Function>) -> Vec<Document> {
+    fn found(functions: Vec<Function>) -> Vec<IndexDocument> {
         let module = module(functions);
         documents(&module, &Sentences::new(&module, &[]))
     }
@@ -259,7 +259,10 @@ mod tests {
         );
         assert_eq!(found[2].lexical, "fly to Rome");
         assert_eq!(found[2].function, FunctionId::from_index(0));
-        assert_eq!(found[2].source, Source::Exemplar { id: ExemplarId::from_index(1), mode: OwnerMode::Negative });
+        assert_eq!(
+            found[2].source,
+            DocumentSource::Exemplar { id: ExemplarId::from_index(1), mode: OwnerMode::Negative }
+        );
     }
 
     proptest! {

@@ -53,20 +53,20 @@ impl Layer {
 
 /// A row with its nearness; greater is nearer, and of equals the first row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Near {
+struct NearRow {
     cosine: f32,
     row: u32,
 }
 
-impl Eq for Near {}
+impl Eq for NearRow {}
 
-impl Ord for Near {
+impl Ord for NearRow {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.cosine.total_cmp(&other.cosine).then_with(|| other.row.cmp(&self.row))
     }
 }
 
-impl PartialOrd for Near {
+impl PartialOrd for NearRow {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
@@ -114,7 +114,7 @@ impl Graph {
         effort: usize,
         keep: impl Fn(usize) -> bool,
     ) -> Vec<(usize, f32)> {
-        let near = |row: u32| Near { cosine: vectors.approximate_one(query, row as usize), row };
+        let near = |row: u32| NearRow { cosine: vectors.approximate_one(query, row as usize), row };
         let mut at = near(self.entry);
         for layer in self.layers.iter().skip(1).rev() {
             while let Some(better) = layer.of(at.row).iter().map(|&row| near(row)).max().filter(|best| *best > at) {
@@ -204,7 +204,7 @@ impl Graph {
     }
 }
 
-fn push_bounded(heap: &mut BinaryHeap<Reverse<Near>>, near: Near, most: usize) {
+fn push_bounded(heap: &mut BinaryHeap<Reverse<NearRow>>, near: NearRow, most: usize) {
     heap.push(Reverse(near));
     if heap.len() > most {
         heap.pop();

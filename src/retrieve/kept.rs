@@ -8,19 +8,19 @@ use std::{
 use super::{
     BuildError,
     build::{BATCH, embed_patiently, off_thread},
-    store::{Key, Store},
+    store::{Store, VectorKey},
 };
 use crate::embed::{Embedder, Purpose};
 
-/// The contents of a file, and which of them are still used. Reading and writing block.
-pub struct Kept {
+/// The vectors of a file, and which of them are still used. Reading and writing block.
+pub struct VectorCache {
     store: Option<Store>,
-    known: HashMap<Key, Vec<f32>>,
-    used: HashSet<Key>,
+    known: HashMap<VectorKey, Vec<f32>>,
+    used: HashSet<VectorKey>,
     has_new: bool,
 }
 
-impl Kept {
+impl VectorCache {
     /// The vectors of the file at `path`, if they have this identity; without a path none, and none are kept.
     #[must_use]
     pub fn open(path: Option<&Path>, identity: &str, dimensions: usize) -> Self {
@@ -30,14 +30,14 @@ impl Kept {
     }
 
     pub fn get(&mut self, text: &str) -> Option<Vec<f32>> {
-        let key = Key::new(Purpose::Symmetric, text);
+        let key = VectorKey::new(Purpose::Symmetric, text);
         let found = self.known.get(&key).cloned()?;
         self.used.insert(key);
         Some(found)
     }
 
     pub fn put(&mut self, text: &str, vector: Vec<f32>) {
-        let key = Key::new(Purpose::Symmetric, text);
+        let key = VectorKey::new(Purpose::Symmetric, text);
         self.known.insert(key, vector);
         self.used.insert(key);
         self.has_new = true;
@@ -65,7 +65,7 @@ pub async fn vectors_of(
     let (path, identity, dimensions) =
         (path.map(Path::to_owned), embedder.identity().to_owned(), embedder.dimensions());
     let (mut kept, mut vectors, texts) = off_thread(move || {
-        let mut kept = Kept::open(path.as_deref(), &identity, dimensions);
+        let mut kept = VectorCache::open(path.as_deref(), &identity, dimensions);
         let vectors: HashMap<String, Vec<f32>> =
             texts.iter().filter_map(|text| Some((text.clone(), kept.get(text)?))).collect();
         (kept, vectors, texts)

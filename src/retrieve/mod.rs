@@ -31,7 +31,7 @@ mod weights;
 pub use background::Background;
 pub use documents::documents;
 pub use fuse::{DescriptionSignals, ExemplarSignals};
-pub use kept::{Kept, vectors_of};
+pub use kept::{VectorCache, vectors_of};
 pub use lexical::{Analyzer, LexicalError};
 
 use fuse::Shares;
@@ -41,9 +41,9 @@ use vector::{Coded, Vectors};
 
 /// One searchable item: a function's description, or one of its exemplars.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Document {
+pub struct IndexDocument {
     pub function: FunctionId,
-    pub source: Source,
+    pub source: DocumentSource,
     /// The text for BM25; empty if only its vector is searched.
     pub lexical: String,
     /// The texts for the embedder (`Purpose::Passage` for a description, `Purpose::Symmetric` for an exemplar); the
@@ -54,13 +54,13 @@ pub struct Document {
 /// Everything of a module that is embedded.
 #[derive(Debug, Clone, Default)]
 pub struct Corpus {
-    pub documents: Vec<Document>,
+    pub documents: Vec<IndexDocument>,
     /// Texts that are not searched, embedded like exemplars.
     pub sentences: Vec<String>,
 }
 
-impl From<Vec<Document>> for Corpus {
-    fn from(documents: Vec<Document>) -> Self {
+impl From<Vec<IndexDocument>> for Corpus {
+    fn from(documents: Vec<IndexDocument>) -> Self {
         Self { documents, sentences: Vec::new() }
     }
 }
@@ -74,7 +74,7 @@ pub struct Indexed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum DocumentSource {
     Description,
     Exemplar { id: ExemplarId, mode: OwnerMode },
 }
@@ -95,7 +95,7 @@ pub struct Query<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence {
     #[serde(flatten)]
-    pub source: Source,
+    pub source: DocumentSource,
     /// Cosine, -1 to 1.
     pub dense: f32,
     /// BM25 divided by the geometric mean of the best BM25 of this query and the query's own, 0 to 1; 0 if no word
@@ -226,7 +226,7 @@ impl std::fmt::Debug for Index {
 struct Shelf {
     /// Rows of function `i` are `starts[i]..starts[i + 1]`.
     starts: Vec<usize>,
-    sources: Vec<Source>,
+    sources: Vec<DocumentSource>,
     vectors: Vectors,
     lexical: Lexical,
 }
@@ -260,28 +260,28 @@ impl Index {
     /// The unit vector of a document, as [`crate::embed::Purpose::Symmetric`] for an exemplar and
     /// [`crate::embed::Purpose::Passage`] for the full description.
     #[must_use]
-    pub fn vector_of(&self, function: FunctionId, source: Source) -> Option<&[f32]> {
-        let shelf = if source == Source::Description { &self.descriptions } else { &self.exemplars };
+    pub fn vector_of(&self, function: FunctionId, source: DocumentSource) -> Option<&[f32]> {
+        let shelf = if source == DocumentSource::Description { &self.descriptions } else { &self.exemplars };
         if function.index() >= self.functions {
             return None;
         }
         let rows = shelf.rows(function.index());
         let at = shelf.sources[rows.clone()].binary_search_by_key(&order(source), |&source| order(source));
         // Of several descriptions the full one comes first.
-        let at = if source == Source::Description { at.map(|_| 0) } else { at };
+        let at = if source == DocumentSource::Description { at.map(|_| 0) } else { at };
         at.ok().map(|at| shelf.vectors.row(rows.start + at))
     }
 }
 
-const fn is_negative(source: Source) -> bool {
-    matches!(source, Source::Exemplar { mode: OwnerMode::Negative, .. })
+const fn is_negative(source: DocumentSource) -> bool {
+    matches!(source, DocumentSource::Exemplar { mode: OwnerMode::Negative, .. })
 }
 
 /// The order of a document within its function.
-const fn order(source: Source) -> usize {
+const fn order(source: DocumentSource) -> usize {
     match source {
-        Source::Description => 0,
-        Source::Exemplar { id, .. } => id.index(),
+        DocumentSource::Description => 0,
+        DocumentSource::Exemplar { id, .. } => id.index(),
     }
 }
 
@@ -298,18 +298,23 @@ mod tests {
     };
     use crate::embed::{Embedder, Purpose};
 
-    fn described(function: usize, text: &str) -> Document {
+    fn described(function: usize, text: &str) -> IndexDocument {
         let function = FunctionId::from_index(function);
-        Document { function, source: Source::Description, lexical: text.to_owned(), dense: vec![text.to_owned()] }
+        IndexDocument {
+            function,
+            source: DocumentSource::Description,
+            lexical: text.to_owned(),
+            dense: vec![text.to_owned()],
+        }
     }
 
-    fn shown(function: usize, id: usize, text: &str) -> Document {
+    fn shown(function: usize, id: usize, text: &str) -> IndexDocument {
         shown_as(function, id, text, OwnerMode::Normal)
     }
 
-    fn shown_as(function: usize, id: usize, text: &str, mode: OwnerMode) -> Document {
-        let source = Source::Exemplar { id: ExemplarId::from_index(id), mode };
-        Document {
+    fn shown_as(function: usize, id: usize, text: &str, mode: OwnerMode) -> IndexDocument {
+        let source = DocumentSource::Exemplar { id: ExemplarId::from_index(id), mode };
+        IndexDocument {
             function: FunctionId::from_index(function),
             source,
             lexical: text.to_owned(),
@@ -322,7 +327,7 @@ mod tests {
     }
 
     fn build_with(
-        documents: Vec<Document>,
+        documents: Vec<IndexDocument>,
         embedder: &Hashed,
         store: Option<&Path>,
         options: &RetrieveOptions,
@@ -332,7 +337,7 @@ mod tests {
         (index, report)
     }
 
-    fn build(documents: Vec<Document>) -> Index {
+    fn build(documents: Vec<IndexDocument>) -> Index {
         build_with(documents, &Hashed::new("test"), None, &RetrieveOptions::default()).0
     }
 
@@ -341,7 +346,7 @@ mod tests {
         index.search(&Query { text, asymmetric: &vector, symmetric: &vector }, limit, None)
     }
 
-    fn music_and_weather() -> Vec<Document> {
+    fn music_and_weather() -> Vec<IndexDocument> {
         vec![
             described(0, "play music"),
             shown(0, 0, "play some jazz"),
@@ -373,7 +378,7 @@ mod tests {
         assert!(without_negative.score > 0.0 && without_negative.negative.is_none());
         let silenced = of(&search(&[id(2, 0), id(2, 1), id(9, 0), id(0, 9)]), 2);
         assert!(silenced.exemplars.is_none(), "it lives by its description: {silenced:?}");
-        assert!(silenced.evidence.iter().all(|found| found.source == Source::Description));
+        assert!(silenced.evidence.iter().all(|found| found.source == DocumentSource::Description));
         // Other functions are unchanged.
         assert_eq!(of(&search(&[id(2, 0)]), 0), of(&search(&[]), 0));
         // A function's remaining exemplars score as in an index of them alone.
@@ -394,7 +399,7 @@ mod tests {
         assert!(found.is_sorted_by(|one, other| one.score >= other.score));
         assert_eq!(found[0].evidence.len(), 3);
         assert!(found[0].evidence[0].score >= found[0].evidence[1].score);
-        assert!(matches!(found[0].evidence[0].source, Source::Exemplar { id, .. } if id.index() == 0));
+        assert!(matches!(found[0].evidence[0].source, DocumentSource::Exemplar { id, .. } if id.index() == 0));
         assert!(found[0].exemplars.is_some() && found[0].negative.is_none());
 
         let found = search(&index, "weather forecast", 1);
@@ -457,10 +462,10 @@ mod tests {
     #[test]
     fn vectors_are_at_hand() {
         let index = build(music_and_weather());
-        let exemplar = Source::Exemplar { id: ExemplarId::from_index(1), mode: OwnerMode::Normal };
+        let exemplar = DocumentSource::Exemplar { id: ExemplarId::from_index(1), mode: OwnerMode::Normal };
         let vector = index.vector_of(FunctionId::from_index(0), exemplar).expect("there");
         assert_eq!(Some(vector), vector::unit(Hashed::vector("put on a song by Nina Simone")).as_deref());
-        assert!(index.vector_of(FunctionId::from_index(1), Source::Description).is_some());
+        assert!(index.vector_of(FunctionId::from_index(1), DocumentSource::Description).is_some());
         assert!(index.vector_of(FunctionId::from_index(1), exemplar).is_none());
         assert!(index.vector_of(FunctionId::from_index(9), exemplar).is_none());
     }
@@ -491,7 +496,7 @@ mod tests {
 
     #[test]
     fn equal_texts_are_embedded_once_and_progress_reaches_the_end() {
-        let documents: Vec<Document> = (0..100).map(|at| shown(at, 0, &format!("say {}", at % 40))).collect();
+        let documents: Vec<IndexDocument> = (0..100).map(|at| shown(at, 0, &format!("say {}", at % 40))).collect();
         let embedder = Hashed::new("test");
         let told = std::sync::Mutex::new(Vec::new());
         let progress = |done, all| told.lock().expect("not poisoned").push((done, all));
@@ -543,7 +548,7 @@ mod tests {
         assert!(built.is_ok(), "a text without direction is only never found");
     }
 
-    fn many(functions: usize, each: usize) -> Vec<Document> {
+    fn many(functions: usize, each: usize) -> Vec<IndexDocument> {
         const WORDS: [&str; 12] =
             ["play", "jazz", "city", "rain", "order", "pizza", "send", "money", "find", "train", "call", "home"];
         let word = |number: usize| WORDS[number % WORDS.len()];
@@ -649,7 +654,7 @@ mod tests {
         (0..12_usize, prop::bool::weighted(0.25), 0..8_u8, "[a-h]{1,3}( [a-h]{1,3}){0,3}")
     }
 
-    fn to_documents(drawn: &[(usize, bool, u8, String)]) -> Vec<Document> {
+    fn to_documents(drawn: &[(usize, bool, u8, String)]) -> Vec<IndexDocument> {
         let as_document = |(at, (function, is_description, mode, text)): (usize, &(usize, bool, u8, String))| match mode
         {
             _ if *is_description => described(*function, text),
@@ -694,10 +699,10 @@ mod tests {
         ) {
             let documents = to_documents(&drawn);
             // Descriptions of one function keep their order: the first is the full form.
-            let mut mixed: Vec<Document> = documents.clone();
+            let mut mixed: Vec<IndexDocument> = documents.clone();
             mixed.sort_by_key(|document| match document.source {
-                Source::Description => 0,
-                Source::Exemplar { id, .. } => 1 + (id.index() as u64 + 1).wrapping_mul(seed | 1) % 1_000_003,
+                DocumentSource::Description => 0,
+                DocumentSource::Exemplar { id, .. } => 1 + (id.index() as u64 + 1).wrapping_mul(seed | 1) % 1_000_003,
             });
             prop_assert_eq!(search(&build(documents), &text, 20), search(&build(mixed), &text, 20));
         }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
-    Candidate, DescriptionSignals, Evidence, ExemplarSignals, Index, Query, Source,
+    Candidate, DescriptionSignals, DocumentSource, Evidence, ExemplarSignals, Index, Query,
     build::mean_direction,
     fuse::{self, BestMean, POOLED, Signals},
     is_negative,
@@ -158,7 +158,8 @@ impl<'a> View<'a> {
         let known = exemplars.iter().filter(|(function, _)| function.index() < self.index.functions);
         let rows = known.filter_map(|(function, exemplar)| {
             let rows = shelf.rows(function.index());
-            let is_it = |source: &Source| matches!(source, Source::Exemplar { id, .. } if id == exemplar);
+            let is_it =
+                |source: &DocumentSource| matches!(source, DocumentSource::Exemplar { id, .. } if id == exemplar);
             shelf.sources[rows.clone()].iter().position(is_it).map(|at| rows.start + at)
         });
         self.silent = rows.collect();
@@ -292,7 +293,7 @@ impl<'a> View<'a> {
             .collect();
         evidence.extend(signals.description.map(|DescriptionSignals { dense, lexical }| {
             let score = index.shares.description_score(dense, lexical).clamp(0.0, 1.0);
-            (0, Evidence { source: Source::Description, dense, lexical, score })
+            (0, Evidence { source: DocumentSource::Description, dense, lexical, score })
         }));
         let best_first = fuse::best_first(|(_, evidence): &(usize, Evidence)| evidence.score, |(at, _)| *at);
         let shown = index.options.evidence;

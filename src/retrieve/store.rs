@@ -29,9 +29,9 @@ const HEADER: usize = 8 + KEY + 8;
 
 /// The key of a vector: its text and purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Key([u8; KEY]);
+pub(super) struct VectorKey([u8; KEY]);
 
-impl Key {
+impl VectorKey {
     #[must_use]
     pub(super) fn new(purpose: Purpose, text: &str) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -70,7 +70,7 @@ impl Store {
 
     /// The stored vectors; none if there is no file, or if it is damaged, or of another embedder or version.
     #[must_use]
-    pub(super) fn load(&self) -> HashMap<Key, Vec<f32>> {
+    pub(super) fn load(&self) -> HashMap<VectorKey, Vec<f32>> {
         let Some(payload) = read(&self.path, VECTORS, &self.fingerprint) else { return HashMap::new() };
         let entries = payload.chunks_exact(KEY + 4 * self.dimensions);
         if !entries.remainder().is_empty() {
@@ -79,14 +79,14 @@ impl Store {
         let entry = |bytes: &[u8]| {
             let (key, vector) = bytes.split_first_chunk::<KEY>().expect("an entry is longer than its key");
             let (values, _) = vector.as_chunks::<4>();
-            (Key(*key), values.iter().map(|&value| f32::from_le_bytes(value)).collect())
+            (VectorKey(*key), values.iter().map(|&value| f32::from_le_bytes(value)).collect())
         };
         entries.map(entry).collect()
     }
 
     /// Replaces the stored vectors. A failure is only logged.
-    pub(super) fn save(&self, vectors: &HashMap<Key, Vec<f32>>) {
-        let mut entries: Vec<(&Key, &Vec<f32>)> = vectors.iter().collect();
+    pub(super) fn save(&self, vectors: &HashMap<VectorKey, Vec<f32>>) {
+        let mut entries: Vec<(&VectorKey, &Vec<f32>)> = vectors.iter().collect();
         entries.sort_unstable_by_key(|(key, _)| **key);
         let mut payload = Vec::with_capacity(entries.len() * (KEY + 4 * self.dimensions));
         for (key, vector) in entries {
@@ -212,10 +212,10 @@ mod tests {
 
     use super::*;
 
-    fn vectors() -> HashMap<Key, Vec<f32>> {
+    fn vectors() -> HashMap<VectorKey, Vec<f32>> {
         [("one", [1.0, 0.0]), ("two", [0.0, 1.0]), ("three", [0.6, 0.8])]
             .into_iter()
-            .map(|(text, vector)| (Key::new(Purpose::Symmetric, text), vector.to_vec()))
+            .map(|(text, vector)| (VectorKey::new(Purpose::Symmetric, text), vector.to_vec()))
             .collect()
     }
 
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn the_purpose_is_part_of_the_key() {
-        assert_ne!(Key::new(Purpose::Symmetric, "text"), Key::new(Purpose::Passage, "text"));
+        assert_ne!(VectorKey::new(Purpose::Symmetric, "text"), VectorKey::new(Purpose::Passage, "text"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::{
     embed::{EmbedError, Embedded, Embedder, Purpose, Reader},
     exemplars::{self, Sentence, Sentences, typical},
     module::{ExemplarId, Function, FunctionId, Module, OwnerMode},
-    retrieve::{BuildError, Kept, vectors_of},
+    retrieve::{BuildError, VectorCache, vectors_of},
 };
 
 /// How often embedding is tried while the model is busy, and the pause between two tries.
@@ -88,7 +88,7 @@ impl Snapshots {
         path: Option<PathBuf>,
         before: Option<&SlotReader>,
     ) -> Result<Vec<(usize, FunctionLabels)>, BuildError> {
-        let mut kept = Kept::open(path.as_deref(), reader.identity(), reader.width() + 1);
+        let mut kept = VectorCache::open(path.as_deref(), reader.identity(), reader.width() + 1);
         let mut learned = Vec::with_capacity(pupils.len());
         for (index, Pupil { mut labels, sentences }) in pupils {
             let same = before.and_then(|before| {

@@ -13,7 +13,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    embed::{EmbedError, Label, LabelKind, MOST_LABELS, Reader, SpanVectors, WordStates},
+    embed::{EmbedError, LabelKind, LabelVector, MOST_LABELS, Reader, SpanVectors, WordStates},
     linear::{add_scaled, dot},
     module::{Function, FunctionId, PathStep, Slot, SlotId, SlotPath},
     text::Span,
@@ -166,14 +166,14 @@ impl FunctionLabels {
         words: &WordStates,
         asked: &[SlotId],
     ) -> Result<Vec<SpanVectors>, EmbedError> {
-        let function = Label { vector: &self.function, kind: LabelKind::Function };
+        let function = LabelVector { vector: &self.function, kind: LabelKind::Function };
         let of_slot = |(index, vector): (usize, &'_ Arc<[f32]>)| {
             let is_asked = asked.contains(&SlotId::from_index(index));
             (Arc::clone(vector), if is_asked { LabelKind::Asked } else { LabelKind::Slot })
         };
         let slots: Vec<(Arc<[f32]>, LabelKind)> = self.slots.iter().enumerate().map(of_slot).collect();
         let parts = slots.chunks(MOST_LABELS - 1).map(|part| {
-            let part = part.iter().map(|(vector, kind)| Label { vector, kind: *kind });
+            let part = part.iter().map(|(vector, kind)| LabelVector { vector, kind: *kind });
             reader.read(words, &std::iter::once(function).chain(part).collect::<Vec<_>>())
         });
         parts.collect()

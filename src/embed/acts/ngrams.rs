@@ -44,15 +44,17 @@ pub(super) fn places(text: &str, width: usize) -> Vec<(usize, f32)> {
 /// case.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    let mut kind = Kind::Nothing;
+    let mut kind = CharacterClass::Nothing;
     for character in text.chars().take(READ).flat_map(char::to_lowercase) {
-        let next = Kind::of(character);
+        let next = CharacterClass::of(character);
         match next {
-            Kind::Nothing => {}
-            Kind::Letter if kind == Kind::Letter => words.last_mut().expect("a letter came before").push(character),
-            Kind::Digit if kind == Kind::Digit => {}
-            Kind::Digit => words.push("0".to_owned()),
-            Kind::Letter | Kind::Alone => words.push(character.to_string()),
+            CharacterClass::Nothing => {}
+            CharacterClass::Letter if kind == CharacterClass::Letter => {
+                words.last_mut().expect("a letter came before").push(character);
+            }
+            CharacterClass::Digit if kind == CharacterClass::Digit => {}
+            CharacterClass::Digit => words.push("0".to_owned()),
+            CharacterClass::Letter | CharacterClass::Alone => words.push(character.to_string()),
         }
         kind = next;
     }
@@ -60,7 +62,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum CharacterClass {
     Nothing,
     Letter,
     Digit,
@@ -68,7 +70,7 @@ enum Kind {
     Alone,
 }
 
-impl Kind {
+impl CharacterClass {
     fn of(character: char) -> Self {
         match character {
             '\u{3040}'..='\u{30FF}' | '\u{4E00}'..='\u{9FFF}' => Self::Alone,

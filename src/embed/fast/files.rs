@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 use crate::embed::EmbedError;
 
 /// The files of a model.
-pub(super) struct Files {
+pub(super) struct ModelFiles {
     pub(super) model: Cow<'static, [u8]>,
     /// Weights that the model keeps in separate files, by the name in the model.
     pub(super) external: Vec<(String, Vec<u8>)>,
@@ -17,7 +17,7 @@ pub(super) struct Files {
     pub(super) tokenizer_config: Cow<'static, [u8]>,
 }
 
-impl Files {
+impl ModelFiles {
     pub(super) fn read(directory: &Path, file: &Path) -> Result<Self, EmbedError> {
         let read = |name: &Path| {
             let path = directory.join(name);

@@ -16,7 +16,7 @@ const OUTPUTS: &[OutputKey] = &[
 ];
 
 /// A loaded model, with settings that its session does not have.
-pub(super) struct Running {
+pub(super) struct LoadedModel {
     pub(super) model: TextEmbedding,
     /// Whether to embed each text by itself.
     pub(super) alone: bool,
@@ -24,7 +24,7 @@ pub(super) struct Running {
     pub(super) pooling: Option<Pooling>,
 }
 
-impl Running {
+impl LoadedModel {
     /// `prefix` is put before each text, and is not part of its words.
     pub(super) fn embed(
         &mut self,

@@ -16,25 +16,25 @@ use tokio::sync::oneshot;
 
 use super::{
     super::{EmbedError, EmbedOptions, Embedded, queue::Queue},
-    Model,
+    ModelSpec,
 };
 
 /// Threads with one copy of the model each. The first exists from the start. Another one is loaded when texts wait
 /// while all are busy; one at a time, since loading needs more memory than keeping.
 pub(super) struct Workers {
-    pub(super) model: Arc<Model>,
+    pub(super) model: Arc<ModelSpec>,
     runtime: Option<PathBuf>,
     /// Threads for one text.
     threads: usize,
     pub(super) most: usize,
-    pub(super) queue: Arc<Queue<Job>>,
+    pub(super) queue: Arc<Queue<EmbedJob>>,
     running: Mutex<Vec<JoinHandle<()>>>,
     /// A copy is being loaded, or loading failed.
     is_loading: Arc<AtomicBool>,
 }
 
 impl Workers {
-    pub(super) fn new(model: Model, options: &EmbedOptions) -> Self {
+    pub(super) fn new(model: ModelSpec, options: &EmbedOptions) -> Self {
         let cores = || thread::available_parallelism().map_or(1, NonZero::get);
         Self {
             model: Arc::new(model),
@@ -91,7 +91,7 @@ impl Drop for Workers {
     }
 }
 
-pub(super) struct Job {
+pub(super) struct EmbedJob {
     pub(super) texts: Vec<String>,
     pub(super) prefix: String,
     pub(super) wants_words: bool,
@@ -107,10 +107,10 @@ pub(super) struct Facts {
 
 /// The main function of a worker thread.
 fn work(
-    model: &Model,
+    model: &ModelSpec,
     runtime: Option<&Path>,
     threads: usize,
-    queue: &Queue<Job>,
+    queue: &Queue<EmbedJob>,
     told: impl FnOnce(Result<Facts, EmbedError>),
 ) {
     // A shared thread pool must not delay an utterance, and one text offers nothing to share out.
@@ -124,7 +124,7 @@ fn work(
         }
         Err(error) => return told(Err(error)),
     };
-    while let Some(Job { texts, prefix, wants_words, reply }) = queue.pop() {
+    while let Some(EmbedJob { texts, prefix, wants_words, reply }) = queue.pop() {
         if reply.is_closed() {
             continue;
         }

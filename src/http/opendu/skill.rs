@@ -23,7 +23,7 @@ use crate::{
     answer::FunctionCall,
     conversation::Pending,
     module::{FunctionId, Module, ModuleName, OwnerMode},
-    retrieve::{Candidate, Evidence, Source},
+    retrieve::{Candidate, DocumentSource, Evidence},
     shares::Owner,
     understand::{AskedItem, Expected, Frame, Outcome, Turn, TurnRequest},
 };
@@ -205,7 +205,7 @@ fn nothing(module: &Module, said: &str, turn: &Turn) -> SkillElement {
 }
 
 const fn is_negative(found: &Evidence) -> bool {
-    matches!(found.source, Source::Exemplar { mode: OwnerMode::Negative, .. })
+    matches!(found.source, DocumentSource::Exemplar { mode: OwnerMode::Negative, .. })
 }
 
 /// True if this negative exemplar reduced the score of its function to zero.
@@ -230,17 +230,17 @@ fn shown<'a>(module: &Module, found: impl Iterator<Item = (FunctionId, &'a Evide
             context_slot_camel: slot.clone(),
         };
         match found.source {
-            Source::Exemplar { id, mode } => {
+            DocumentSource::Exemplar { id, mode } => {
                 let exemplar = &function.exemplars[id.index()];
                 let negative = (mode == OwnerMode::Negative).then(|| "Negative".to_owned());
                 let label = negative.or_else(|| exemplar.label.clone());
                 let (frame, slot) = (&exemplar.context_frame, &exemplar.context_slot);
                 Some(item("exemplar", &exemplar.template, label, frame, slot))
             }
-            Source::Description if function.exemplars.is_empty() => {
+            DocumentSource::Description if function.exemplars.is_empty() => {
                 Some(item("description", &function.description, None, &None, &None))
             }
-            Source::Description => None,
+            DocumentSource::Description => None,
         }
     });
     items.collect()
