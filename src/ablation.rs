@@ -76,14 +76,14 @@ mod switched {
 
     /// The rule that is switched off, and the rules whose condition was true since they were last taken.
     #[derive(Default)]
-    struct State {
+    struct AblationState {
         off: Option<String>,
         fired: FxHashSet<&'static str>,
         /// By list and role.
         names: FxHashMap<(usize, u64), &'static str>,
     }
 
-    static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
+    static STATE: LazyLock<Mutex<AblationState>> = LazyLock::new(Mutex::default);
 
     /// Rules that are always off: several at once, to see how the others do without them.
     static ALWAYS_OFF: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -91,7 +91,7 @@ mod switched {
         names.split(',').map(str::to_owned).collect()
     });
 
-    fn state() -> MutexGuard<'static, State> {
+    fn state() -> MutexGuard<'static, AblationState> {
         STATE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

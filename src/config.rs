@@ -77,7 +77,7 @@ impl Sources {
 
 /// A configuration, and notes on how it was built.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedConfig {
     pub config: Config,
     /// Files and variables that were read, in order; later ones override earlier ones.
     pub read: Vec<String>,
@@ -91,18 +91,18 @@ pub enum ConfigError {
     #[error("{} is not TOML: line {line}: {message}", path.display())]
     Syntax { path: PathBuf, line: usize, message: String },
     #[error("{origin}: {problem}")]
-    Wrong { origin: Origin, problem: String },
+    Wrong { origin: SettingOrigin, problem: String },
 }
 
 /// The source of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     File(PathBuf),
     Variable(String),
     Flags,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => path.display().fmt(formatter),
@@ -117,23 +117,23 @@ impl Config {
     ///
     /// # Errors
     /// For an unreadable file, and for a key or value that no section accepts: with the file or variable and the key.
-    pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+    pub fn load(sources: &Sources) -> Result<LoadedConfig, ConfigError> {
         let mut layers = Layers::new();
         let mut warnings = Vec::new();
         for path in files(sources, &mut warnings)? {
             let table = read_table(&path)?;
-            layers.add(Origin::File(path), &[table])?;
+            layers.add(SettingOrigin::File(path), &[table])?;
         }
         let defaults = defaults();
         for (name, value) in &sources.environment {
             let Some((name, keys)) = variable(name, &mut warnings) else { continue };
             let Some(value) = value.to_str() else {
                 let problem = "the value is not Unicode".to_owned();
-                return Err(ConfigError::Wrong { origin: Origin::Variable(name), problem });
+                return Err(ConfigError::Wrong { origin: SettingOrigin::Variable(name), problem });
             };
             if !value.is_empty() {
                 let readings = readings(&defaults, &keys, value);
-                layers.add(Origin::Variable(name), &readings)?;
+                layers.add(SettingOrigin::Variable(name), &readings)?;
             }
         }
         let config = layers.config;
@@ -152,7 +152,7 @@ impl Config {
                 config.http.max_in_flight
             ));
         }
-        Ok(Loaded { config, read: layers.read, warnings })
+        Ok(LoadedConfig { config, read: layers.read, warnings })
     }
 
     /// Checks the values themselves, each of which has the right type.
@@ -222,7 +222,7 @@ impl Layers {
     }
 
     /// Adds the first of `readings` that is accepted; if none is, returns the problem of the last one.
-    fn add(&mut self, origin: Origin, readings: &[Value]) -> Result<(), ConfigError> {
+    fn add(&mut self, origin: SettingOrigin, readings: &[Value]) -> Result<(), ConfigError> {
         let mut problem = String::new();
         for reading in readings {
             let figment = self.figment.clone().merge(Serialized::defaults(reading));
@@ -384,12 +384,12 @@ fn defaults() -> Value {
 mod tests {
     use super::*;
 
-    fn of_environment(variables: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
+    fn of_environment(variables: &[(&str, &str)]) -> Result<LoadedConfig, ConfigError> {
         let environment = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
         Config::load(&Sources { environment, ..Sources::default() })
     }
 
-    fn of_files(files: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
+    fn of_files(files: &[(&str, &str)]) -> Result<LoadedConfig, ConfigError> {
         let directory = tempfile::tempdir().unwrap();
         for (name, text) in files {
             fs::write(directory.path().join(name), text).unwrap();

@@ -67,16 +67,16 @@ impl Drop for Draft {
 pub(crate) struct FileStamp {
     modified: Option<SystemTime>,
     length: u64,
-    identity: Identity,
+    identity: FileIdentity,
 }
 
 /// Device, inode, and change time in seconds and nanoseconds.
 #[cfg(unix)]
-type Identity = (u64, u64, i64, i64);
+type FileIdentity = (u64, u64, i64, i64);
 
 /// Creation time.
 #[cfg(not(unix))]
-type Identity = Option<SystemTime>;
+type FileIdentity = Option<SystemTime>;
 
 impl FileStamp {
     #[must_use]
@@ -86,13 +86,13 @@ impl FileStamp {
 }
 
 #[cfg(unix)]
-fn identity(file: &Metadata) -> Identity {
+fn identity(file: &Metadata) -> FileIdentity {
     use std::os::unix::fs::MetadataExt as _;
     (file.dev(), file.ino(), file.ctime(), file.ctime_nsec())
 }
 
 #[cfg(not(unix))]
-fn identity(file: &Metadata) -> Identity {
+fn identity(file: &Metadata) -> FileIdentity {
     file.created().ok()
 }
 

@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use book::{Book, Number};
 
 pub use book::OF_FREE;
-pub use kept::Kept;
+pub use kept::SharedCache;
 
 /// The owner of a share, or of a waiting request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -38,7 +38,7 @@ use compile::{Parts, compile, differences, learn, load};
 use failures::Failures;
 
 pub use calibration::Calibrate;
-pub use failures::Failure;
+pub use failures::ModuleFailure;
 
 /// One version of a module with everything compiled. Immutable; it dereferences to the [`Knowledge`] that it owns.
 #[derive(Debug)]
@@ -208,10 +208,10 @@ struct Served {
 /// All modules that serve. Cheap to clone; clones share their content.
 #[derive(Clone)]
 pub struct Snapshots {
-    shared: Arc<Shared>,
+    shared: Arc<SnapshotsState>,
 }
 
-struct Shared {
+struct SnapshotsState {
     served: ArcSwap<BTreeMap<ModuleName, Arc<Served>>>,
     failures: Failures,
     /// A lock for each module that is being built, or waits for a build: only one build of a module runs at a time.
@@ -231,7 +231,7 @@ impl Snapshots {
     #[must_use]
     pub fn new(options: ModulesOptions, retrieve: RetrieveOptions, embedder: SharedEmbedder) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SnapshotsState {
                 served: ArcSwap::default(),
                 failures: Failures::new(Duration::from_millis(options.retry_ms)),
                 building: Mutex::default(),
@@ -471,8 +471,8 @@ impl Snapshots {
     /// Waits until no other build of the module runs, and keeps others waiting until this one is done.
     async fn in_turn<T>(&self, name: &ModuleName, build: impl Future<Output = T>) -> T {
         /// Removes the entry when it is no longer needed, also if the build is dropped.
-        struct Turn<'a>(&'a Shared, &'a ModuleName, Arc<tokio::sync::Mutex<()>>);
-        impl Drop for Turn<'_> {
+        struct BuildGuard<'a>(&'a SnapshotsState, &'a ModuleName, Arc<tokio::sync::Mutex<()>>);
+        impl Drop for BuildGuard<'_> {
             fn drop(&mut self) {
                 let mut building = lock(&self.0.building);
                 // These two are the map's and this one: others are made only under the lock.
@@ -482,7 +482,7 @@ impl Snapshots {
             }
         }
         let entry = Arc::clone(lock(&self.shared.building).entry(name.clone()).or_default());
-        let turn = Turn(&self.shared, name, entry);
+        let turn = BuildGuard(&self.shared, name, entry);
         let _turn = turn.2.lock().await;
         build.await
     }
@@ -619,7 +619,7 @@ impl Snapshots {
 
     /// Modules whose newest files do not serve, and why.
     #[must_use]
-    pub fn failures(&self) -> BTreeMap<ModuleName, Failure> {
+    pub fn failures(&self) -> BTreeMap<ModuleName, ModuleFailure> {
         self.shared.failures.all()
     }
 

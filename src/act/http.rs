@@ -10,9 +10,9 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{
-    ActionOptions, Answer, Status,
+    ActionOptions, RequestOutcome, Status,
     address::Allowed,
-    request::{Content, Request},
+    request::{Content, EndpointRequest},
 };
 use crate::{llm::Secret, module::endpoint::Method, text::foreign::Foreign};
 
@@ -43,15 +43,15 @@ impl Client {
     /// sending it once, so a call that may have been done counts as not done.
     pub(super) async fn send(
         &self,
-        request: &Request,
+        request: &EndpointRequest,
         headers: &[(String, Secret)],
         keyed: Option<(&str, &str)>,
         is_harmless: bool,
         until: Instant,
-    ) -> Answer {
+    ) -> RequestOutcome {
         let doubt = if is_harmless { Status::Failed } else { Status::Unknown };
-        let unsent = |cause: String| Answer { is_passing: true, ..Answer::refused(cause) };
-        let unheard = |cause: &str| Answer {
+        let unsent = |cause: String| RequestOutcome { is_passing: true, ..RequestOutcome::refused(cause) };
+        let unheard = |cause: &str| RequestOutcome {
             status: doubt,
             text: String::new(),
             http_status: None,
@@ -60,7 +60,7 @@ impl Client {
         };
         let all = match self.headers(request, headers, keyed) {
             Ok(all) => all,
-            Err(cause) => return Answer::refused(cause),
+            Err(cause) => return RequestOutcome::refused(cause),
         };
         let mut sending = self.inner.request(method(request.method), &request.url).headers(all);
         sending = match &request.body {
@@ -81,12 +81,12 @@ impl Client {
             Ok(Err(cause)) => (String::new(), Some(cause)),
             Err(_) => (String::new(), Some("the answer did not end in time".to_owned())),
         };
-        Answer { http_status: Some(status.as_u16()), ..judged(status, text, trouble.as_deref(), doubt) }
+        RequestOutcome { http_status: Some(status.as_u16()), ..judged(status, text, trouble.as_deref(), doubt) }
     }
 
     fn headers(
         &self,
-        request: &Request,
+        request: &EndpointRequest,
         headers: &[(String, Secret)],
         keyed: Option<(&str, &str)>,
     ) -> Result<HeaderMap, String> {
@@ -123,8 +123,9 @@ impl Client {
 }
 
 /// What a response says about whether the call was done. `trouble`: why the body could not be read.
-fn judged(status: StatusCode, text: String, trouble: Option<&str>, doubt: Status) -> Answer {
-    let answer = |status, text, cause, is_passing| Answer { status, text, http_status: None, cause, is_passing };
+fn judged(status: StatusCode, text: String, trouble: Option<&str>, doubt: Status) -> RequestOutcome {
+    let answer =
+        |status, text, cause, is_passing| RequestOutcome { status, text, http_status: None, cause, is_passing };
     let cause = || Some(trouble.map_or_else(|| format!("the service answered {}", status.as_u16()), str::to_owned));
     let is_passing = matches!(status.as_u16(), 408 | 425 | 429 | 500 | 502..=504);
     match status.as_u16() {
@@ -205,7 +206,8 @@ mod tests {
                 std::future::ready(Ok(turns[turn].iter().map(address).collect::<Vec<_>>())).boxed()
             }));
             let client = Client::new(&options, &allowed).unwrap();
-            let request = Request { method: Method::Post, url: url.clone(), headers: Vec::new(), body: Content::None };
+            let request =
+                EndpointRequest { method: Method::Post, url: url.clone(), headers: Vec::new(), body: Content::None };
             let mut causes = Vec::new();
             for _ in 0..times {
                 allowed.check(&request.url).expect("its name is listed");

@@ -110,7 +110,7 @@ impl MadeCall {
 
 /// The result of one request.
 #[derive(Debug, Clone, PartialEq)]
-struct Answer {
+struct RequestOutcome {
     status: Status,
     text: String,
     http_status: Option<u16>,
@@ -119,7 +119,7 @@ struct Answer {
     is_passing: bool,
 }
 
-impl Answer {
+impl RequestOutcome {
     /// Nothing was done, and a retry would not help.
     fn refused(cause: impl Into<String>) -> Self {
         let (text, http_status) = (String::new(), None);
@@ -187,29 +187,29 @@ impl Actor {
         let mut deed = MadeCall { status: Status::Begun, ..deed };
         let mut answer = match tokio::time::timeout_at(until, at_once.take(owner, 1, 1)).await {
             Ok(_share) => self.tried(endpoint, &mut deed, key, until).await,
-            Err(_) => {
-                Answer::refused("no time is left, or too many calls are being made at once (actions.max_concurrency)")
-            }
+            Err(_) => RequestOutcome::refused(
+                "no time is left, or too many calls are being made at once (actions.max_concurrency)",
+            ),
         };
         if answer.status == Status::Done
             && let Some(reason) = misfit(endpoint, &answer.text)
         {
-            answer = Answer { status: Status::Unknown, text: String::new(), cause: Some(reason), ..answer };
+            answer = RequestOutcome { status: Status::Unknown, text: String::new(), cause: Some(reason), ..answer };
         }
-        let Answer { status, text, http_status, cause, .. } = answer;
+        let RequestOutcome { status, text, http_status, cause, .. } = answer;
         let took_ms = milliseconds(clock);
         tracing::info!(function = deed.function, status = status.name(), http_status, took_ms, cause, "action");
         MadeCall { status, text, http_status, cause, took_ms, ..deed }
     }
 
     /// Sends the request, and retries where that does no harm and may help.
-    async fn tried(&self, endpoint: &Endpoint, deed: &mut MadeCall, key: &str, until: Instant) -> Answer {
+    async fn tried(&self, endpoint: &Endpoint, deed: &mut MadeCall, key: &str, until: Instant) -> RequestOutcome {
         let headers = match self.headers(endpoint) {
             Ok(headers) => headers,
-            Err(cause) => return Answer::refused(cause),
+            Err(cause) => return RequestOutcome::refused(cause),
         };
         if let Err(cause) = self.0.allowed.check(&endpoint.address()) {
-            return Answer::refused(cause);
+            return RequestOutcome::refused(cause);
         }
         let mut pause = PAUSE;
         loop {
@@ -221,7 +221,7 @@ impl Actor {
                             .then_some((endpoint.key_header.as_str(), key));
                         self.0.client.send(&request, &headers, keyed, endpoint.is_idempotent, until).await
                     }
-                    Err(cause) => return Answer::refused(cause),
+                    Err(cause) => return RequestOutcome::refused(cause),
                 },
                 CallTarget::Mcp { url, tool } => {
                     tool::call(&self.0.client, (url, tool), &deed.arguments, &headers, (key, until)).await

@@ -8,7 +8,7 @@ use crate::module::endpoint::{BodyKind, Method, Operation, ParameterStyle, PartP
 
 /// A request, without the headers that its author adds to every call.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Request {
+pub(super) struct EndpointRequest {
     pub method: Method,
     pub url: String,
     pub headers: Vec<(String, String)>,
@@ -25,7 +25,7 @@ pub(super) enum Content {
 
 /// # Errors
 /// With the reason if an argument does not fit its place.
-pub(super) fn request(operation: &Operation, arguments: &Map<String, Value>) -> Result<Request, String> {
+pub(super) fn request(operation: &Operation, arguments: &Map<String, Value>) -> Result<EndpointRequest, String> {
     let mut query: Vec<String> = Vec::new();
     let (mut members, mut whole) = (Map::new(), None);
     for part in &operation.parts {
@@ -54,7 +54,7 @@ pub(super) fn request(operation: &Operation, arguments: &Map<String, Value>) -> 
             Content::Form(members.iter().flat_map(|(name, value)| exploded(name, value)).collect::<Vec<_>>().join("&"))
         }
     };
-    Ok(Request { method: operation.method, url, headers: operation.headers.clone(), body })
+    Ok(EndpointRequest { method: operation.method, url, headers: operation.headers.clone(), body })
 }
 
 /// The path with its arguments filled in.
@@ -149,7 +149,7 @@ mod tests {
         Operation { method: Method::Post, server, path: path.to_owned(), headers: Vec::new(), parts, body }
     }
 
-    fn sent(operation: &Operation, arguments: &Value) -> Result<Request, String> {
+    fn sent(operation: &Operation, arguments: &Value) -> Result<EndpointRequest, String> {
         request(operation, arguments.as_object().expect("an object"))
     }
 

@@ -12,7 +12,7 @@ use rmcp::{
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::{Answer, Status, http::Client};
+use super::{RequestOutcome, Status, http::Client};
 use crate::{llm::Secret, text::foreign::Foreign};
 
 /// Calls `tool` of the server at `url`, by `until`; `key` is sent as `_meta`'s `idempotencyKey`.
@@ -22,11 +22,11 @@ pub(super) async fn call(
     arguments: &Map<String, Value>,
     headers: &[(String, Secret)],
     (key, until): (&str, Instant),
-) -> Answer {
+) -> RequestOutcome {
     let mut custom = HashMap::new();
     for (name, value) in headers {
         let (Ok(name), Ok(value)) = (HeaderName::try_from(name.as_str()), HeaderValue::from_str(value.expose())) else {
-            return Answer::refused(format!("the header `{name}` cannot be sent"));
+            return RequestOutcome::refused(format!("the header `{name}` cannot be sent"));
         };
         custom.insert(name, value);
     }
@@ -35,7 +35,7 @@ pub(super) async fn call(
         .max_sse_event_size(client.max_response_bytes)
         .reinit_on_expired_session(false);
     let transport = StreamableHttpClientTransport::with_client(client.inner.clone(), config);
-    let unsent = |cause: String| Answer { is_passing: true, ..Answer::refused(cause) };
+    let unsent = |cause: String| RequestOutcome { is_passing: true, ..RequestOutcome::refused(cause) };
     let service = match tokio::time::timeout_at(until, ().serve(transport)).await {
         Ok(Ok(service)) => service,
         Ok(Err(error)) => return unsent(Foreign::new(&format!("the server cannot be reached: {error}")).to_string()),
@@ -50,9 +50,9 @@ pub(super) async fn call(
     let answer = match called {
         Ok(Ok(result)) => told(&result, client.max_response_bytes),
         // The server says that it did not do it.
-        Ok(Err(ServiceError::McpError(error))) => Answer {
+        Ok(Err(ServiceError::McpError(error))) => RequestOutcome {
             text: error.message.to_string(),
-            ..Answer::refused(format!("the server refuses: {}", error.code.0))
+            ..RequestOutcome::refused(format!("the server refuses: {}", error.code.0))
         },
         Ok(Err(error)) => unheard(Foreign::new(&format!("the call broke off: {error}")).to_string()),
         Err(_) => unheard("there was no answer in time".to_owned()),
@@ -62,12 +62,18 @@ pub(super) async fn call(
     answer
 }
 
-fn unheard(cause: String) -> Answer {
-    Answer { status: Status::Unknown, text: String::new(), http_status: None, cause: Some(cause), is_passing: false }
+fn unheard(cause: String) -> RequestOutcome {
+    RequestOutcome {
+        status: Status::Unknown,
+        text: String::new(),
+        http_status: None,
+        cause: Some(cause),
+        is_passing: false,
+    }
 }
 
 /// The result as JSON, which says itself whether the tool failed; the structured part alone if there is one.
-fn told(result: &CallToolResult, limit: usize) -> Answer {
+fn told(result: &CallToolResult, limit: usize) -> RequestOutcome {
     let is_error = result.is_error == Some(true);
     let text = match &result.structured_content {
         Some(structured) if !is_error => structured.to_string(),
@@ -77,5 +83,5 @@ fn told(result: &CallToolResult, limit: usize) -> Answer {
         return unheard(format!("the answer is longer than {limit} bytes (actions.max_response_bytes)"));
     }
     let status = if is_error { Status::Failed } else { Status::Done };
-    Answer { status, text, http_status: None, cause: None, is_passing: false }
+    RequestOutcome { status, text, http_status: None, cause: None, is_passing: false }
 }

@@ -17,7 +17,7 @@ const MASK: &str = "***";
 
 /// The state of a conversation after a turn.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Kept {
+pub struct StateAfterTurn {
     /// For the client to echo, if the state is kept nowhere else.
     pub state: Option<String>,
     pub session: Option<SessionBody>,
@@ -28,8 +28,8 @@ pub struct Kept {
 
 impl Uptake {
     /// Adds how the conversation continues.
-    pub fn keep(&mut self, kept: Kept) {
-        let Kept { state, session, turn, summary } = kept;
+    pub fn keep(&mut self, kept: StateAfterTurn) {
+        let StateAfterTurn { state, session, turn, summary } = kept;
         self.state = state;
         self.session = session;
         self.turn = Some(turn);

@@ -21,7 +21,7 @@ pub use body::{
     Understood, Uptake, Usage, ViolationBody,
 };
 pub use explanation::{ExplanationBody, LeftOverBody, PartBody, ProposalBody};
-pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionView};
+pub use kept::{ExpectsBody, FinishedBody, ObservedCall, SessionView, StateAfterTurn};
 pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
 pub use schema::json_schema;
 pub use understanding::{CallBody, Understanding};

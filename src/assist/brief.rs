@@ -3,7 +3,7 @@
 use std::{ops::Deref, sync::OnceLock};
 
 use crate::{
-    assist::history::Line,
+    assist::history::PromptMessage,
     decide::situation::Situation,
     module::{
         FunctionId,
@@ -17,7 +17,7 @@ pub(crate) struct Brief<'a> {
     pub situation: Situation<'a>,
     pub snapshot: &'a Snapshot,
     /// What was said before the utterance, oldest first.
-    pub before: &'a [Line],
+    pub before: &'a [PromptMessage],
     /// Instructions of the module and of the client.
     pub instructions: Option<String>,
     pub extent: Extent,

@@ -25,12 +25,12 @@ pub(crate) struct EarlierMessages<'a> {
     /// The person's texts, which values may come from; oldest first.
     pub earlier: Vec<&'a str>,
     /// All messages, as lines for a model server; oldest first.
-    pub before: Vec<Line>,
+    pub before: Vec<PromptMessage>,
 }
 
 /// One message, as a model server is shown it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct Line {
+pub(crate) struct PromptMessage {
     pub who: &'static str,
     pub text: String,
 }
@@ -49,7 +49,7 @@ impl<'a> EarlierMessages<'a> {
                 HistoryMessage::Called(text) => ("assistant called", text),
                 HistoryMessage::Tool(text) => ("result", text),
             };
-            Line { who, text: shortened(text) }
+            PromptMessage { who, text: shortened(text) }
         });
         Self { earlier: persons.collect(), before: lines.filter(|line| !is_blank(&line.text)).collect() }
     }

@@ -56,7 +56,7 @@ const EXAMPLES: usize = 3;
 
 /// What a template can say about a function.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct PromptFunction<'a> {
     name: &'a str,
     description: Cow<'a, str>,
     parameters: Cow<'a, Json>,
@@ -64,7 +64,7 @@ struct Shown<'a> {
     examples: Vec<String>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> PromptFunction<'a> {
     fn new(brief: &Brief<'a>, id: FunctionId) -> Self {
         let function = brief.knowledge.module.function(id);
         let candidate = brief.found().into_iter().find(|candidate| candidate.function == id);
@@ -129,7 +129,8 @@ pub(crate) fn structured(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError>
         let answer = neutral(&answer.to_string()).into_owned();
         [Message::User(said), Message::Assistant { content: Some(answer), tool_calls: Vec::new() }]
     });
-    let functions: Vec<Shown<'_>> = brief.shown().into_iter().map(|id| Shown::new(brief, id)).collect();
+    let functions: Vec<PromptFunction<'_>> =
+        brief.shown().into_iter().map(|id| PromptFunction::new(brief, id)).collect();
     let functions = context! { functions => Value::from(Serde(&functions)) };
     let mut messages = vec![system(brief, "structured", functions)?];
     messages.extend(shots);
@@ -139,14 +140,15 @@ pub(crate) fn structured(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError>
 
 /// Messages that ask which of the candidates is meant.
 pub(crate) fn choice(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError> {
-    let functions: Vec<Shown<'_>> = brief.shown().into_iter().map(|id| Shown::new(brief, id)).collect();
+    let functions: Vec<PromptFunction<'_>> =
+        brief.shown().into_iter().map(|id| PromptFunction::new(brief, id)).collect();
     let functions = context! { functions => Value::from(Serde(&functions)) };
     Ok(vec![system(brief, "choice", functions)?, user(brief)?])
 }
 
 /// Messages that ask whether this function is meant.
 pub(crate) fn each(brief: &Brief<'_>, function: FunctionId) -> Result<Vec<Message>, PromptError> {
-    let shown = context! { function => Value::from(Serde(&Shown::new(brief, function))) };
+    let shown = context! { function => Value::from(Serde(&PromptFunction::new(brief, function))) };
     Ok(vec![system(brief, "each", shown)?, user(brief)?])
 }
 
@@ -158,14 +160,14 @@ pub(crate) fn vote(brief: &Brief<'_>, exemplar: &Exemplar) -> Result<Vec<Message
 
 /// Messages that ask for the arguments of this function.
 pub(crate) fn fill(brief: &Brief<'_>, function: FunctionId) -> Result<Vec<Message>, PromptError> {
-    let shown = context! { function => Value::from(Serde(&Shown::new(brief, function))) };
+    let shown = context! { function => Value::from(Serde(&PromptFunction::new(brief, function))) };
     Ok(vec![system(brief, "fill", shown)?, user(brief)?])
 }
 
 /// Messages that ask for the value of this slot.
 pub(crate) fn slot(brief: &Brief<'_>, function: FunctionId, slot: &Slot) -> Result<Vec<Message>, PromptError> {
     let shown = context! {
-        function => Value::from(Serde(&Shown::new(brief, function))),
+        function => Value::from(Serde(&PromptFunction::new(brief, function))),
         slot => context! {
             path => slot.path.to_string(),
             description => slot.description.as_str(),

@@ -37,7 +37,7 @@ pub struct Coercion {
 }
 
 /// What coercion needs besides the schema.
-pub struct Knowledge<'a> {
+pub struct CoercionContext<'a> {
     pub reader: &'a ValueReader,
     /// The zone of a date-time without one.
     pub zone: &'a TimeZone,
@@ -53,25 +53,25 @@ pub struct Knowledge<'a> {
 pub fn coerce(
     function: &Function,
     arguments: Map<String, Value>,
-    knowledge: &Knowledge<'_>,
+    knowledge: &CoercionContext<'_>,
 ) -> (Map<String, Value>, Vec<Coercion>) {
     let mut walk =
-        Walk { root: &function.parameters, knowledge, pointer: String::new(), steps: Vec::new(), done: Vec::new() };
+        Coercer { root: &function.parameters, knowledge, pointer: String::new(), steps: Vec::new(), done: Vec::new() };
     match walk.value(Value::Object(arguments), &function.parameters, 0) {
         Value::Object(arguments) => (arguments, walk.done),
         _ => (Map::new(), walk.done),
     }
 }
 
-struct Walk<'a, 'k> {
+struct Coercer<'a, 'k> {
     root: &'a Value,
-    knowledge: &'a Knowledge<'k>,
+    knowledge: &'a CoercionContext<'k>,
     pointer: String,
     steps: Vec<PathStep>,
     done: Vec<Coercion>,
 }
 
-impl<'a, 'k> Walk<'a, 'k> {
+impl<'a, 'k> Coercer<'a, 'k> {
     fn note(&mut self, name: &'static str, from: &Value, to: &Value) {
         self.done.push(Coercion { path: self.pointer.clone(), name, from: from.clone(), to: to.clone() });
     }

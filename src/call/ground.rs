@@ -82,7 +82,7 @@ pub fn ground(
     evidence: &Evidence<'_>,
     rules: &Rules<'_>,
 ) -> Grounding {
-    let mut walk = Walk {
+    let mut walk = Grounder {
         function,
         rules,
         evidence,
@@ -100,7 +100,7 @@ pub fn ground(
     walk.grounding
 }
 
-struct Walk<'a> {
+struct Grounder<'a> {
     function: &'a Function,
     rules: &'a Rules<'a>,
     evidence: &'a Evidence<'a>,
@@ -117,7 +117,7 @@ struct Walk<'a> {
     grounding: Grounding,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Grounder<'a> {
     fn object(&mut self, object: Map<String, Value>) -> Map<String, Value> {
         object
             .into_iter()

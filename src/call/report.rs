@@ -29,7 +29,7 @@ pub(super) fn errors(
     if schema.is_valid(&whole) {
         return Vec::new();
     }
-    let mut report = Report { root: &function.parameters, violations: Vec::new() };
+    let mut report = ViolationReport { root: &function.parameters, violations: Vec::new() };
     for error in schema.iter_errors(&whole).take(4 * MAX_VIOLATIONS) {
         report.error(&error, 0);
         if report.violations.len() >= MAX_VIOLATIONS {
@@ -42,12 +42,12 @@ pub(super) fn errors(
     report.violations
 }
 
-struct Report<'a> {
+struct ViolationReport<'a> {
     root: &'a Value,
     violations: Vec<Violation>,
 }
 
-impl Report<'_> {
+impl ViolationReport<'_> {
     fn push(&mut self, kind: ViolationKind, path: String, found: Option<&Value>, expected: String) {
         if !self.violations.iter().any(|known| known.kind == kind && known.path == path) {
             self.violations.push(Violation::new(kind, path, found, expected));
@@ -114,7 +114,7 @@ impl Report<'_> {
                 // A report keeps one violation per kind and place; here each alternative is needed.
                 let mut alternatives: Vec<Violation> = Vec::new();
                 for error in context.iter().flatten().filter(|error| is_root(error)).take(MAX_CHOICES) {
-                    let mut one = Report { root: self.root, violations: Vec::new() };
+                    let mut one = ViolationReport { root: self.root, violations: Vec::new() };
                     one.error(error, depth + 1);
                     alternatives.append(&mut one.violations);
                 }

@@ -33,12 +33,12 @@ pub(super) struct SaidText<'a> {
     quantities: OnceCell<Vec<Quantity>>,
     moments: OnceCell<Moments>,
     in_digits: OnceCell<InDigits>,
-    words: OnceCell<Vec<Word>>,
+    words: OnceCell<Vec<SaidWord>>,
 }
 
 /// A word, with numbers in digits.
 #[derive(Debug)]
-pub(super) struct Word {
+pub(super) struct SaidWord {
     pub(super) folded: String,
     pub(super) span: Span,
 }
@@ -53,10 +53,10 @@ impl<'a> SaidText<'a> {
         self.reader.languages()
     }
 
-    pub(super) fn words(&self) -> &[Word] {
+    pub(super) fn words(&self) -> &[SaidWord] {
         self.words.get_or_init(|| {
             let text = self.in_digits();
-            let word = |(start, word): (usize, &str)| Word {
+            let word = |(start, word): (usize, &str)| SaidWord {
                 folded: word.to_owned(),
                 span: text.span(start..start + word.len()),
             };

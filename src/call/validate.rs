@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{
     Call, Coercion, Evidence, Proposal, Verdict, Violation, ViolationKind,
     closed::closed,
-    coerce::{self, Knowledge},
+    coerce::{self, CoercionContext},
     ground::{self, Rules},
     prune::{is_within, prune},
     report::{MAX_VIOLATIONS, errors},
@@ -40,7 +40,7 @@ pub struct CompileError {
 
 /// The compiled schemas of a module.
 pub struct Validator {
-    entries: Vec<Entry>,
+    entries: Vec<FunctionSchema>,
     reader: ValueReader,
     /// The names of the recognizers, by their ids.
     recognizers: Box<[Box<str>]>,
@@ -48,15 +48,15 @@ pub struct Validator {
     zone: TimeZone,
 }
 
-type Lists = Box<[Arc<Synonyms>]>;
+type SynonymLists = Box<[Arc<Synonyms>]>;
 
-struct Entry {
+struct FunctionSchema {
     schema: OnceLock<Result<jsonschema::Validator, String>>,
     slots: OnceLock<HashMap<SlotPath, SlotId>>,
     /// Slots with `grounding = "free"`.
     free: Box<[SlotId]>,
     /// The lists of each slot's values; only slots that have some.
-    synonyms: Box<[(SlotId, Lists)]>,
+    synonyms: Box<[(SlotId, SynonymLists)]>,
 }
 
 impl fmt::Debug for Validator {
@@ -85,7 +85,7 @@ impl Validator {
         let mut lists: HashMap<usize, Arc<Synonyms>> = HashMap::new();
         let mut entries = Vec::with_capacity(module.functions.len());
         for function in &module.functions {
-            let entry = Entry::new(module, function, &mut lists);
+            let entry = FunctionSchema::new(module, function, &mut lists);
             if entries.len() < EAGER
                 && let Err(reason) = entry.schema(function)
             {
@@ -199,7 +199,7 @@ impl Validator {
         arguments: Map<String, Value>,
     ) -> (Map<String, Value>, Vec<Coercion>) {
         let Some(entry) = self.entries.get(id.index()) else { return (arguments, Vec::new()) };
-        let knowledge = Knowledge {
+        let knowledge = CoercionContext {
             reader: &self.reader,
             zone: &self.zone,
             slot_at: &|path| entry.slot_at(function, path),
@@ -211,7 +211,7 @@ impl Validator {
     }
 }
 
-impl Entry {
+impl FunctionSchema {
     fn new(module: &Module, function: &Function, lists: &mut HashMap<usize, Arc<Synonyms>>) -> Self {
         let settings = module.settings.functions.get(&function.name);
         let free = settings
@@ -223,7 +223,7 @@ impl Entry {
         let synonyms = function
             .slot_ids()
             .filter_map(|id| {
-                let lists: Lists = function
+                let lists: SynonymLists = function
                     .slot(id)
                     .recognizers
                     .iter()

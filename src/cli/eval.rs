@@ -192,7 +192,7 @@ struct Bench {
     snapshots: Snapshots,
     snapshot: Arc<Snapshot>,
     understander: Understander,
-    progress: report::Progress,
+    progress: report::EmbeddingProgress,
 }
 
 impl Bench {
@@ -201,7 +201,7 @@ impl Bench {
         let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
         let understander = Understander::new(config.understand.clone(), embedder, Vec::new());
         let snapshot = prepare(&snapshots, name, config).await?;
-        Ok(Self { snapshots, snapshot, understander, progress: report::Progress::start(name.as_str()) })
+        Ok(Self { snapshots, snapshot, understander, progress: report::EmbeddingProgress::start(name.as_str()) })
     }
 }
 
@@ -213,7 +213,7 @@ async fn evaluate(
 ) -> Result<Evaluation, CliError> {
     let core = Core::calibrating(config).await?;
     let snapshot = prepare(&core.snapshots, name, config).await?;
-    let progress = report::Progress::start(name.as_str());
+    let progress = report::EmbeddingProgress::start(name.as_str());
     let report = |done, all| progress.at(done, all);
     let evaluated = eval::evaluate(&core.understander, &snapshot, cases, options, &report).await;
     progress.end();
@@ -234,7 +234,7 @@ async fn draw(
         snapshots.calibrate_by(Arc::new(local));
     }
     let snapshot = prepare(&snapshots, name, config).await?;
-    let progress = report::Progress::start(name.as_str());
+    let progress = report::EmbeddingProgress::start(name.as_str());
     let report = |done, all| progress.at(done, all);
     let drawn = curve::curve(embedder, &config.understand, &snapshot, cases, options, &report).await;
     progress.end();
@@ -243,7 +243,7 @@ async fn draw(
 
 /// Not `fresh`, which gives up on a build that takes longer than a request may.
 async fn prepare(snapshots: &Snapshots, name: &ModuleName, config: &Config) -> Result<Arc<Snapshot>, CliError> {
-    let progress = report::Progress::start(name.as_str());
+    let progress = report::EmbeddingProgress::start(name.as_str());
     let prepared = snapshots.prepare(name, &|done, all| progress.at(done, all)).await;
     progress.end();
     let snapshot = prepared.map_err(|error| prepare_failed(error, snapshots, config))?.snapshot;

@@ -6,7 +6,7 @@ use super::{CliError, End, prepare_failed, report, runtime, target};
 use crate::{
     config::Config,
     embed,
-    export::{self, ExportOptions, Kind},
+    export::{self, ExportKind, ExportOptions},
     module,
     snapshot::PrepareError,
 };
@@ -19,7 +19,7 @@ pub(super) struct ExportArgs {
     /// calls: conversations with function calls, for a model that generates. pairs: triplets of sentences, for a model
     /// that embeds
     #[arg(long, value_name = "FORMAT")]
-    format: Kind,
+    format: ExportKind,
     /// Where to write, JSON Lines [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub(super) struct ExportArgs {
     negatives: u64,
 }
 
-impl ValueEnum for Kind {
+impl ValueEnum for ExportKind {
     fn value_variants<'a>() -> &'a [Self] {
         &[Self::Calls, Self::Pairs]
     }

@@ -35,7 +35,7 @@ pub(super) fn run(args: &IndexArgs, mut config: Config) -> Result<End, CliError>
     }
     let mut end = End::Done;
     for name in names {
-        let progress = report::Progress::start(name.as_str());
+        let progress = report::EmbeddingProgress::start(name.as_str());
         let built = runtime.block_on(build(&core, &name, &progress));
         progress.end();
         match built {
@@ -62,7 +62,11 @@ pub(super) fn run(args: &IndexArgs, mut config: Config) -> Result<End, CliError>
 }
 
 /// Builds a module, and waits for its calibration.
-async fn build(core: &Core, name: &ModuleName, progress: &report::Progress) -> Result<BuildReport, PrepareError> {
+async fn build(
+    core: &Core,
+    name: &ModuleName,
+    progress: &report::EmbeddingProgress,
+) -> Result<BuildReport, PrepareError> {
     let built = core.snapshots.build(name, &|done, all| progress.at(done, all)).await?;
     if let Some(snapshot) = core.snapshots.get(name) {
         core.snapshots.calibrated(&snapshot).await?;

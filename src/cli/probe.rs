@@ -8,12 +8,12 @@ use tokio::time::Instant;
 
 use super::{
     CliError, End,
-    report::{self, Found, Probed},
+    report::{self, ProbeOutcome, Probed},
     runtime,
 };
 use crate::{
     config::Config,
-    llm::{self, LlmError, SetupError, probe::Report},
+    llm::{self, LlmError, SetupError, probe::ProbeReport},
     understand::best_strategy,
 };
 
@@ -31,7 +31,7 @@ pub(super) struct ProbeArgs {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ProbeDocument<'a> {
     ok: bool,
     servers: &'a [Probed],
 }
@@ -55,21 +55,21 @@ pub(super) fn run(args: &ProbeArgs, config: &Config) -> Result<End, CliError> {
         }
         let ok = all.iter().all(|probed| probed.ok);
         if args.json {
-            report::json(&Document { ok, servers: &all });
+            report::json(&ProbeDocument { ok, servers: &all });
         }
         Ok(if ok { End::Done } else { End::Findings })
     })
 }
 
 /// The result of probing a server, with its explanation.
-fn probed(server: String, model: Option<&str>, result: Result<Report, LlmError>) -> Probed {
+fn probed(server: String, model: Option<&str>, result: Result<ProbeReport, LlmError>) -> Probed {
     let ok = result.is_ok();
     let found = match result {
         Ok(report) => {
             let strategy = best_strategy(Some(report.capabilities())).name();
-            Found::Report { strategy, report: Box::new(report) }
+            ProbeOutcome::Report { strategy, report: Box::new(report) }
         }
-        Err(error) => Found::Failure { error: error.to_string(), hint: hint(&error) },
+        Err(error) => ProbeOutcome::Failure { error: error.to_string(), hint: hint(&error) },
     };
     Probed { server, asked_for: model.map(str::to_owned), ok, found }
 }

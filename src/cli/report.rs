@@ -17,7 +17,7 @@ use crate::{
     import::{self, report::Fate},
     llm::{
         Support,
-        probe::{Finding, Identity, Report},
+        probe::{Finding, Identity, ProbeReport},
     },
     module::{Diagnostics, EffectSource, FunctionEffect, Severity},
     snapshot::BuildReport,
@@ -25,11 +25,11 @@ use crate::{
 
 /// Whether to print colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Style {
+struct Colouring {
     colours: bool,
 }
 
-impl Style {
+impl Colouring {
     fn of(stream: &impl IsTerminal) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
@@ -76,7 +76,7 @@ pub(super) fn json_line(value: &impl Serialize) {
 }
 
 pub(super) fn failure(error: &CliError) {
-    let style = Style::of(&io::stderr());
+    let style = Colouring::of(&io::stderr());
     let mut text = format!("{}: {error}", style.red("error"));
     if let CliError::Refused { diagnostics, .. } | CliError::Faults { diagnostics, .. } = error {
         text.push('\n');
@@ -93,7 +93,7 @@ fn finish(written: io::Result<()>) {
 }
 
 pub(super) fn diagnostics(module: &str, found: &Diagnostics) {
-    let style = Style::of(&io::stdout());
+    let style = Colouring::of(&io::stdout());
     let (errors, warnings) = (found.errors().count(), found.warnings().count());
     let verdict = if errors > 0 { style.red("refused") } else { style.green("ok") };
     let mut text = render_diagnostics(found, style);
@@ -157,7 +157,7 @@ pub(super) fn usable(found: &Usable) {
     }
 }
 
-fn render_diagnostics(found: &Diagnostics, style: Style) -> String {
+fn render_diagnostics(found: &Diagnostics, style: Colouring) -> String {
     let lines = found.0.iter().map(|diagnostic| {
         let text = diagnostic.to_string();
         let (word, painted) = match diagnostic.severity {
@@ -174,10 +174,10 @@ fn count(number: usize, what: &str) -> String {
 }
 
 pub(super) fn built(report: &BuildReport) {
-    line(&render_built(report, Style::of(&io::stdout())));
+    line(&render_built(report, Colouring::of(&io::stdout())));
 }
 
-fn render_built(report: &BuildReport, style: Style) -> String {
+fn render_built(report: &BuildReport, style: Colouring) -> String {
     let version: String = report.version.chars().take(12).collect();
     let mut text = format!(
         "{}: {}, {}, {}, {} embedded, {} reused, {:.0} ms {}",
@@ -204,10 +204,10 @@ fn render_built(report: &BuildReport, style: Style) -> String {
 }
 
 pub(super) fn answer(answer: &ChatCompletion) {
-    line(&render_answer(answer, Style::of(&io::stdout())));
+    line(&render_answer(answer, Colouring::of(&io::stdout())));
 }
 
-fn render_answer(answer: &ChatCompletion, style: Style) -> String {
+fn render_answer(answer: &ChatCompletion, style: Colouring) -> String {
     let uptake = &answer.uptake;
     let outcome = match uptake.outcome {
         "call" => style.green("call"),
@@ -246,7 +246,7 @@ fn render_answer(answer: &ChatCompletion, style: Style) -> String {
     text
 }
 
-fn render_understood(text: &mut String, understood: &Understood, named: bool, style: Style) {
+fn render_understood(text: &mut String, understood: &Understood, named: bool, style: Colouring) {
     if named {
         let _ = write!(text, "\n  {} {}", understood.function, style.dim(&understood.confidence.to_string()));
     }
@@ -287,14 +287,14 @@ fn origin(value: &SlotValueBody) -> String {
 }
 
 /// The result of an import; only the number of kept parts, unless `all`.
-pub(super) fn imported(report: &import::Report, all: bool) {
-    line(&render_imported(report, all, Style::of(&io::stdout())));
+pub(super) fn imported(report: &import::ImportReport, all: bool) {
+    line(&render_imported(report, all, Colouring::of(&io::stdout())));
 }
 
 /// Entries with the same reason that are listed one by one.
 const LISTED: usize = 3;
 
-fn render_imported(report: &import::Report, all: bool, style: Style) -> String {
+fn render_imported(report: &import::ImportReport, all: bool, style: Colouring) -> String {
     let written = report.written;
     let mut text = format!(
         "{}: {}, {}, {}, {}, {}",
@@ -309,7 +309,7 @@ fn render_imported(report: &import::Report, all: bool, style: Style) -> String {
         let _ = write!(text, "\n{} by `uptake check`", style.yellow(&count(report.warnings, "warning")));
     }
     for fate in Fate::ALL {
-        let entries: Vec<&import::Entry> = report.with(fate).collect();
+        let entries: Vec<&import::ReportEntry> = report.with(fate).collect();
         let name = match fate {
             Fate::Kept => style.green(fate.name()),
             Fate::Changed => style.yellow(fate.name()),
@@ -320,7 +320,7 @@ fn render_imported(report: &import::Report, all: bool, style: Style) -> String {
             continue;
         }
         // One reason often applies to many places.
-        let mut reasons: Vec<(&str, Vec<&import::Entry>)> = Vec::new();
+        let mut reasons: Vec<(&str, Vec<&import::ReportEntry>)> = Vec::new();
         for entry in entries {
             match reasons.iter_mut().find(|(why, _)| *why == entry.why) {
                 Some((_, same)) => same.push(entry),
@@ -358,10 +358,10 @@ pub(super) fn exported(records: usize, unsaid: usize) {
 }
 
 pub(super) fn why(answer: &ChatCompletion) {
-    line(&render_why(answer, Style::of(&io::stdout())));
+    line(&render_why(answer, Colouring::of(&io::stdout())));
 }
 
-fn render_why(answer: &ChatCompletion, style: Style) -> String {
+fn render_why(answer: &ChatCompletion, style: Colouring) -> String {
     let mut text = String::new();
     for candidate in &answer.uptake.candidates {
         let _ = writeln!(text, "{:.3} {}", candidate.score, style.bold(&candidate.function));
@@ -387,10 +387,10 @@ fn render_why(answer: &ChatCompletion, style: Style) -> String {
 }
 
 pub(super) fn mentions(answer: &ChatCompletion) {
-    line(&render_mentions(answer, Style::of(&io::stdout())));
+    line(&render_mentions(answer, Colouring::of(&io::stdout())));
 }
 
-fn render_mentions(answer: &ChatCompletion, style: Style) -> String {
+fn render_mentions(answer: &ChatCompletion, style: Colouring) -> String {
     let lines = answer.uptake.mentions.iter().map(|mention| {
         let [start, end] = mention.span;
         let place = format!("{start}..{end}, {}", mention.score);
@@ -410,16 +410,16 @@ pub(super) struct Probed {
     pub(super) asked_for: Option<String>,
     pub(super) ok: bool,
     #[serde(flatten)]
-    pub(super) found: Found,
+    pub(super) found: ProbeOutcome,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Found {
+pub(super) enum ProbeOutcome {
     /// `strategy` is the one that `auto` uses with this server.
     Report {
         strategy: &'static str,
-        report: Box<Report>,
+        report: Box<ProbeReport>,
     },
     Failure {
         error: String,
@@ -429,20 +429,20 @@ pub(super) enum Found {
 
 /// Prints one of several servers, separated by an empty line.
 pub(super) fn probed(probed: &Probed, is_first: bool) {
-    let text = render_probed(probed, Style::of(&io::stdout()));
+    let text = render_probed(probed, Colouring::of(&io::stdout()));
     line(&if is_first { text } else { format!("\n{text}") });
 }
 
-fn render_probed(probed: &Probed, style: Style) -> String {
+fn render_probed(probed: &Probed, style: Colouring) -> String {
     let mut text = style.bold(&printable(&probed.server));
     if let Some(model) = &probed.asked_for {
         let _ = write!(text, " (asked for {})", printable(model));
     }
     match &probed.found {
-        Found::Failure { error, hint } => {
+        ProbeOutcome::Failure { error, hint } => {
             let _ = write!(text, ": {}: {}; {hint}", style.red("could not be probed"), printable(error));
         }
-        Found::Report { strategy, report } => {
+        ProbeOutcome::Report { strategy, report } => {
             render_abilities(&mut text, report, style);
             for (name, value) in properties(report, strategy) {
                 let _ = write!(text, "\n  {name:18} {value}");
@@ -452,7 +452,7 @@ fn render_probed(probed: &Probed, style: Style) -> String {
     text
 }
 
-fn render_abilities(text: &mut String, report: &Report, style: Style) {
+fn render_abilities(text: &mut String, report: &ProbeReport, style: Colouring) {
     let abilities: [(&str, &Finding); 4] = [
         ("tools", &report.tools),
         ("strict", &report.strict),
@@ -470,7 +470,7 @@ fn render_abilities(text: &mut String, report: &Report, style: Style) {
     }
 }
 
-fn properties(report: &Report, strategy: &str) -> [(&'static str, String); 8] {
+fn properties(report: &ProbeReport, strategy: &str) -> [(&'static str, String); 8] {
     let yes_or_no = |is: bool| if is { "yes" } else { "no" }.to_owned();
     let maybe = |is: Option<bool>| is.map_or_else(|| "not known".to_owned(), yes_or_no);
     let told = |part: fn(&Identity) -> Option<&String>| {
@@ -496,11 +496,11 @@ fn printable(text: &str) -> String {
 }
 
 /// A progress bar on stderr while texts are embedded; nothing if stderr is not a terminal.
-pub(super) struct Progress {
+pub(super) struct EmbeddingProgress {
     bar: ProgressBar,
 }
 
-impl Progress {
+impl EmbeddingProgress {
     pub(super) fn start(module: &str) -> Self {
         let bar = if io::stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} texts {eta}")
@@ -531,7 +531,7 @@ mod tests {
         module::Diagnostic,
     };
 
-    const PLAIN: Style = Style { colours: false };
+    const PLAIN: Colouring = Colouring { colours: false };
 
     fn answered(outcome: &'static str, content: Option<&str>, calls: Vec<Understood>) -> ChatCompletion {
         let call = FunctionCall { name: "forecast".into(), arguments: r#"{"location":"Seattle, WA"}"#.into() };
@@ -675,7 +675,7 @@ mod tests {
     fn a_probe_is_a_table() {
         let finding = |support, seen: &str| Finding { support, seen: seen.into() };
         let identity = |name: &str| Identity { model: Some("tiny".into()), fingerprint: Some(name.into()) };
-        let report = Report {
+        let report = ProbeReport {
             tools: finding(Support::Kept, "called"),
             strict: finding(Support::Refused, "400: no\u{1b}[31m"),
             named_choice: finding(Support::Ignored, "another"),
@@ -688,7 +688,7 @@ mod tests {
             requests: 9,
             usage: crate::llm::Usage { total_tokens: 500, ..crate::llm::Usage::default() },
         };
-        let found = Found::Report { strategy: "structured", report: Box::new(report) };
+        let found = ProbeOutcome::Report { strategy: "structured", report: Box::new(report) };
         let server = || "tiny at localhost:8080".to_owned();
         let probed = Probed { server: server(), asked_for: Some("big".into()), ok: true, found };
         assert_eq!(
@@ -707,7 +707,7 @@ mod tests {
              probed by          9 requests, 500 tokens\n  \
              auto uses          structured"
         );
-        let found = Found::Failure { error: "it is down".into(), hint: "is it up?" };
+        let found = ProbeOutcome::Failure { error: "it is down".into(), hint: "is it up?" };
         let probed = Probed { server: server(), asked_for: None, ok: false, found };
         assert_eq!(render_probed(&probed, PLAIN), "tiny at localhost:8080: could not be probed: it is down; is it up?");
     }
@@ -744,13 +744,13 @@ mod tests {
             message: "x: error[y]".into(),
             hint: None,
         };
-        let painted = render_diagnostics(&Diagnostics(vec![diagnostic]), Style { colours: true });
+        let painted = render_diagnostics(&Diagnostics(vec![diagnostic]), Colouring { colours: true });
         assert_eq!(painted, "schema.json:3 /0: \x1b[31merror\x1b[0m[duplicate-name]: x: error[y]");
     }
 
     #[test]
     fn an_import_lists_what_changed_by_its_reason() {
-        let entry = |fate, line, what: &str| import::Entry {
+        let entry = |fate, line, what: &str| import::ReportEntry {
             fate,
             file: "nlu.yml".into(),
             pointer: String::new(),
@@ -760,8 +760,8 @@ mod tests {
         };
         let mut entries = vec![entry(Fate::Kept, None, "f")];
         entries.extend((1..=5).map(|line| entry(Fate::Dropped, Some(line), "x")));
-        let written = import::report::Written { functions: 1, slots: 2, ..Default::default() };
-        let report = import::Report { format: "rasa", module: "m".into(), written, entries, warnings: 1 };
+        let written = import::report::ImportCounts { functions: 1, slots: 2, ..Default::default() };
+        let report = import::ImportReport { format: "rasa", module: "m".into(), written, entries, warnings: 1 };
         assert_eq!(
             render_imported(&report, false, PLAIN),
             "m: 1 function, 2 slots, 0 exemplars, 0 recognizers, 0 cases\n1 warning by `uptake check`\n\
@@ -773,7 +773,7 @@ mod tests {
 
     #[test]
     fn progress_works_without_a_terminal() {
-        let progress = Progress::start("weather");
+        let progress = EmbeddingProgress::start("weather");
         progress.at(1, 2);
         progress.end();
     }

@@ -6,7 +6,7 @@ use super::{
     merge::{FormUpdate, merged},
     next::completed,
     pending::Pending,
-    policy::{Verdict, verdict_on},
+    policy::{FormDecision, verdict_on},
     state::{Carried, Confirmation, End, Expects, Form, Origin, State},
 };
 use crate::{
@@ -201,7 +201,7 @@ fn cancel(state: &mut State, (module, validator): (&Module, &Validator), applied
 /// Whether the active form would only repeat or change what was done.
 fn repeats_done(state: &State, module: &Module, validator: &Validator) -> bool {
     let verdict = state.forms.last().map(|form| verdict_on(form, state, module, validator));
-    matches!(verdict, Some(Verdict::AskWithDone | Verdict::TellDone))
+    matches!(verdict, Some(FormDecision::AskWithDone | FormDecision::TellDone))
         || state.forms.last().is_some_and(|form| form.origin == Origin::Change)
 }
 

@@ -10,9 +10,9 @@ use jiff::Timestamp;
 /// A clock that never goes back: if the machine's clock is set back, it continues from its last time. So what has
 /// expired stays expired. Clones are cheap and share it.
 #[derive(Clone)]
-pub struct Clock(Arc<Inner>);
+pub struct Clock(Arc<ClockState>);
 
-struct Inner {
+struct ClockState {
     wall: Box<dyn Fn() -> Timestamp + Send + Sync>,
     /// The latest time that was returned, and when.
     told: Mutex<(Timestamp, Instant)>,
@@ -23,7 +23,7 @@ impl Clock {
     #[must_use]
     pub fn new(wall: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let told = Mutex::new((wall(), Instant::now()));
-        Self(Arc::new(Inner { wall: Box::new(wall), told }))
+        Self(Arc::new(ClockState { wall: Box::new(wall), told }))
     }
 
     #[must_use]

@@ -41,7 +41,7 @@ use serde_json::Value;
 
 use self::{
     draft::{Draft, Placed, same},
-    place::{Place, Step},
+    place::{ArgumentPath, ArgumentStep},
     settle::{Saying, What, is_silent, settle},
 };
 use super::state::{Confirmation, Form, InvalidValue, Origin};
@@ -167,7 +167,8 @@ fn sayings(said: &FormUpdate) -> Vec<Saying> {
     let values = spoken.into_iter().chain(silent).map(|filled| (&filled.pointer, What::Value(filled.clone())));
     let invalid = invalid.map(|aside| (&aside.pointer, What::Invalid(aside.clone())));
     let all = excluded.chain(values).chain(invalid);
-    let placed = all.filter_map(|(pointer, what)| Some(Saying { place: Place::of(pointer)?, what, is_meant: false }));
+    let placed =
+        all.filter_map(|(pointer, what)| Some(Saying { place: ArgumentPath::of(pointer)?, what, is_meant: false }));
     placed.filter(|saying| !saying.place.0.is_empty() || matches!(saying.what, What::Invalid(_))).collect()
 }
 
@@ -183,7 +184,7 @@ fn is_blank(value: &Value) -> bool {
 }
 
 /// Number of values said for each list of scalars.
-fn lists(sayings: &[Saying]) -> BTreeMap<Vec<Step>, usize> {
+fn lists(sayings: &[Saying]) -> BTreeMap<Vec<ArgumentStep>, usize> {
     let mut lists = BTreeMap::new();
     for saying in sayings.iter().filter(|saying| saying.is_spoken()) {
         if let Some(list) = saying.place.list() {
@@ -197,14 +198,14 @@ fn lists(sayings: &[Saying]) -> BTreeMap<Vec<Step>, usize> {
 struct Merging<'a> {
     function: &'a Function,
     manner: UpdateMode,
-    lists: BTreeMap<Vec<Step>, usize>,
+    lists: BTreeMap<Vec<ArgumentStep>, usize>,
     draft: Draft,
     declined: Vec<SlotValue>,
 }
 
 impl Merging<'_> {
     fn run(mut self, sayings: Vec<Saying>) -> (Draft, Vec<SlotValue>) {
-        let mut landed: Vec<Place> = Vec::new();
+        let mut landed: Vec<ArgumentPath> = Vec::new();
         for Saying { place, what, is_meant } in sayings {
             match what {
                 What::Excluded(filled) => self.draft.rule_out(self.function, place, filled),
@@ -222,12 +223,13 @@ impl Merging<'_> {
     }
 
     /// The final place of the value; `None` for a silent value in a list that already has values.
-    fn place(&self, place: Place, filled: &SlotValue) -> Option<Place> {
+    fn place(&self, place: ArgumentPath, filled: &SlotValue) -> Option<ArgumentPath> {
         let Some(list) = place.list() else { return Some(place) };
-        let element = |item: usize| Place([list, &[Step::Item(item)]].concat());
+        let element = |item: usize| ArgumentPath([list, &[ArgumentStep::Item(item)]].concat());
         let items = self.draft.items(list);
-        let is_same = |place: &Place| self.draft.at(place).is_some_and(|known| same(&known.value, &filled.value));
-        let is_asked = |place: &Place| self.draft.asked.contains(place);
+        let is_same =
+            |place: &ArgumentPath| self.draft.at(place).is_some_and(|known| same(&known.value, &filled.value));
+        let is_asked = |place: &ArgumentPath| self.draft.asked.contains(place);
         if let Some(known) = items.iter().map(|item| element(*item)).find(is_same) {
             return Some(known);
         }
@@ -244,14 +246,14 @@ impl Merging<'_> {
     }
 
     /// The only element of a list, if the new value is meant to replace it.
-    fn corrected(&self, list: &[Step]) -> Option<Place> {
+    fn corrected(&self, list: &[ArgumentStep]) -> Option<ArgumentPath> {
         let items = self.draft.items(list);
         let is_one = self.manner == UpdateMode::Correct && items.len() == 1 && self.lists.get(list) == Some(&1);
-        items.first().filter(|_| is_one).map(|item| Place([list, &[Step::Item(*item)]].concat()))
+        items.first().filter(|_| is_one).map(|item| ArgumentPath([list, &[ArgumentStep::Item(*item)]].concat()))
     }
 
     /// Puts the value at its place; `None` if the existing value stays.
-    fn put(&mut self, place: Place, filled: SlotValue, is_meant: bool) -> Option<Place> {
+    fn put(&mut self, place: ArgumentPath, filled: SlotValue, is_meant: bool) -> Option<ArgumentPath> {
         let is_meant = is_meant || self.manner == UpdateMode::Correct || self.draft.asked.contains(&place);
         let is_said = !is_silent(filled.from);
         if !is_said && self.draft.is_ruled_out(&place, &filled.value) {
@@ -281,11 +283,11 @@ impl Merging<'_> {
     }
 
     /// An invalid correction still means that the old value is not wanted.
-    fn put_aside(&mut self, mut place: Place, aside: InvalidValue) {
-        let old = match place.list().map(<[Step]>::to_vec) {
+    fn put_aside(&mut self, mut place: ArgumentPath, aside: InvalidValue) {
+        let old = match place.list().map(<[ArgumentStep]>::to_vec) {
             Some(list) => {
                 let last = list.len();
-                place.0[last] = Step::New;
+                place.0[last] = ArgumentStep::New;
                 self.corrected(&list)
             }
             None => Some(place.clone()).filter(|_| self.manner == UpdateMode::Correct),

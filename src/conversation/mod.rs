@@ -36,7 +36,9 @@ pub use merge::{FormUpdate, Removal, UpdateMode};
 pub use next::{Manners, Next, next};
 pub use options::{ConversationOptions, KeyError};
 pub use pending::Pending;
-pub use policy::Verdict;
-pub use state::{Carried, Confirmation, End, Expects, Finished, Form, InvalidValue, Line, Origin, Replied, State, Who};
+pub use policy::FormDecision;
+pub use state::{
+    Carried, Confirmation, End, Expects, Finished, Form, InvalidValue, Origin, Replied, State, TranscriptLine, Who,
+};
 pub use tenant::Tenant;
 pub use token::{ConsentError, OwnTokens, StateTooLarge, TokenError, Tokens};

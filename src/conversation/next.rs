@@ -2,7 +2,7 @@
 
 use super::{
     pending::Pending,
-    policy::{Verdict, verdict_on},
+    policy::{FormDecision, verdict_on},
     rules,
     state::{Form, InvalidValue, State},
 };
@@ -53,17 +53,17 @@ pub fn next(state: &State, module: &Module, validator: &Validator, manners: Mann
     let mut pending = None;
     for (place, form) in together {
         match step(form, state, (module, validator), manners, now) {
-            Some(Step::Ready(call)) => {
+            Some(FormProgress::Ready(call)) => {
                 is_agreed |= form.is_confirmed();
                 calls.push((place, call));
             }
-            Some(Step::Done) => return Next::Done(place),
-            Some(Step::Ask(next))
+            Some(FormProgress::Done) => return Next::Done(place),
+            Some(FormProgress::Ask(next))
                 if pending.is_none() || std::ptr::eq(form, active) && is_filled(form, &next, state) =>
             {
                 pending = Some((place, form, next));
             }
-            Some(Step::Ask(_)) | None => {}
+            Some(FormProgress::Ask(_)) | None => {}
         }
     }
     match pending {
@@ -90,7 +90,7 @@ pub fn completed(form: &Form, module: &Module, validator: &Validator) -> Option<
     form.completed(module, validator)
 }
 
-enum Step {
+enum FormProgress {
     Ready(Call),
     Done,
     Ask(Pending),
@@ -103,7 +103,7 @@ fn step(
     (module, validator): (&Module, &Validator),
     manners: Manners,
     now: &jiff::Zoned,
-) -> Option<Step> {
+) -> Option<FormProgress> {
     let id = module.function_named(&form.function)?;
     let function = module.function(id);
     let none = FunctionSettings::default();
@@ -111,30 +111,33 @@ fn step(
     let completed = completed(form, module, validator)?;
     // Values that the person believes to be settled come first.
     if let Some(aside) = form.aside.first() {
-        return Some(Step::Ask(Pending::Invalid { function: id, aside: aside.clone() }));
+        return Some(FormProgress::Ask(Pending::Invalid { function: id, aside: aside.clone() }));
     }
     let lacking = completed.call.as_ref().err().map_or(&[][..], Vec::as_slice);
     if let Some(wrong) = lacking.iter().find(|violation| violation.kind != ViolationKind::Missing) {
-        return Some(Step::Ask(Pending::Invalid { function: id, aside: InvalidValue::new(wrong, form.opened) }));
+        return Some(FormProgress::Ask(Pending::Invalid {
+            function: id,
+            aside: InvalidValue::new(wrong, form.opened),
+        }));
     }
     if let Some(broken) = rules::broken(&settings.rules, &completed.arguments, now).into_iter().next() {
-        return Some(Step::Ask(Pending::Rule { function: id, broken }));
+        return Some(FormProgress::Ask(Pending::Rule { function: id, broken }));
     }
     let mut wanted: Vec<String> = lacking.iter().map(|violation| place_to_ask(function, &violation.path)).collect();
     wanted.extend(optional(form, function, settings));
     if !wanted.is_empty() {
         let ask = settings.ask.or(module.settings.conversation.ask).unwrap_or(manners.ask);
         let pointers = together(in_order(function, settings, wanted), ask);
-        return Some(Step::Ask(Pending::Missing { function: id, pointers }));
+        return Some(FormProgress::Ask(Pending::Missing { function: id, pointers }));
     }
     // Unreachable: a call that fails names a reason.
     let call = completed.call.ok()?;
     match verdict_on(form, state, module, validator) {
-        Verdict::TellDone => Some(Step::Done),
-        _ if form.is_refused() => Some(Step::Ask(Pending::Change { function: id })),
-        Verdict::Call => Some(Step::Ready(call)),
-        Verdict::Ask | Verdict::AskWithDone if form.is_confirmed() => Some(Step::Ready(call)),
-        Verdict::Ask | Verdict::AskWithDone => Some(Step::Ask(Pending::Confirm { function: id })),
+        FormDecision::TellDone => Some(FormProgress::Done),
+        _ if form.is_refused() => Some(FormProgress::Ask(Pending::Change { function: id })),
+        FormDecision::Call => Some(FormProgress::Ready(call)),
+        FormDecision::Ask | FormDecision::AskWithDone if form.is_confirmed() => Some(FormProgress::Ready(call)),
+        FormDecision::Ask | FormDecision::AskWithDone => Some(FormProgress::Ask(Pending::Confirm { function: id })),
     }
 }
 

@@ -26,7 +26,7 @@ use crate::{
 
 /// What happens with a complete form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum FormDecision {
     Call,
     /// The person is asked to confirm it.
     Ask,
@@ -38,7 +38,7 @@ pub enum Verdict {
 
 /// The input of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Case {
+pub struct PolicyInput {
     pub origin: Origin,
     pub effect: FunctionEffect,
     /// The author allows follow-ups to call it with other values.
@@ -53,28 +53,28 @@ pub struct Case {
 
 /// See [the module](self).
 #[must_use]
-pub const fn verdict(case: Case) -> Verdict {
-    let Case { origin, effect, repeats, is_done, is_by_itself, is_put } = case;
-    let plain = if is_put { Verdict::Ask } else { Verdict::Call };
+pub const fn verdict(case: PolicyInput) -> FormDecision {
+    let PolicyInput { origin, effect, repeats, is_done, is_by_itself, is_put } = case;
+    let plain = if is_put { FormDecision::Ask } else { FormDecision::Call };
     match (origin, effect) {
-        (Origin::Proposed | Origin::Change, _) => Verdict::Ask,
+        (Origin::Proposed | Origin::Change, _) => FormDecision::Ask,
         (_, FunctionEffect::Reads) => plain,
-        (Origin::Request, FunctionEffect::Acts) if is_done && !is_by_itself => Verdict::AskWithDone,
+        (Origin::Request, FunctionEffect::Acts) if is_done && !is_by_itself => FormDecision::AskWithDone,
         (Origin::Request, FunctionEffect::Acts) => plain,
-        (_, FunctionEffect::Acts) if is_done => Verdict::TellDone,
+        (_, FunctionEffect::Acts) if is_done => FormDecision::TellDone,
         (_, FunctionEffect::Acts) if repeats => plain,
-        (_, FunctionEffect::Acts) => Verdict::AskWithDone,
+        (_, FunctionEffect::Acts) => FormDecision::AskWithDone,
     }
 }
 
 /// The verdict on a form that would be called now, regardless of confirmation.
 #[must_use]
-pub fn verdict_on(form: &Form, state: &State, module: &Module, validator: &Validator) -> Verdict {
-    let Some(id) = module.function_named(&form.function) else { return Verdict::Ask };
+pub fn verdict_on(form: &Form, state: &State, module: &Module, validator: &Validator) -> FormDecision {
+    let Some(id) = module.function_named(&form.function) else { return FormDecision::Ask };
     let function = module.function(id);
     let none = FunctionSettings::default();
     let settings = module.settings.functions.get(&function.name).unwrap_or(&none);
-    verdict(Case {
+    verdict(PolicyInput {
         origin: form.origin,
         effect: function.effect.effect,
         repeats: settings.repeats,
@@ -156,13 +156,13 @@ mod tests {
     const ORIGINS: [Origin; 6] =
         [Origin::Request, Origin::FollowUp, Origin::Correction, Origin::Addition, Origin::Change, Origin::Proposed];
 
-    fn cases() -> impl Iterator<Item = Case> {
+    fn cases() -> impl Iterator<Item = PolicyInput> {
         ORIGINS.into_iter().flat_map(|origin| {
             (0..32_u8).map(move |bits| {
                 let bit = |at: u8| bits & (1 << at) != 0;
                 let effect = if bit(0) { FunctionEffect::Reads } else { FunctionEffect::Acts };
                 let (repeats, is_done, is_by_itself, is_put) = (bit(1), bit(2), bit(3), bit(4));
-                Case { origin, effect, repeats, is_done, is_by_itself, is_put }
+                PolicyInput { origin, effect, repeats, is_done, is_by_itself, is_put }
             })
         })
     }
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn what_acts_is_never_called_again_but_by_a_request_or_where_its_author_allows_it() {
         for case in cases().filter(|case| case.effect == FunctionEffect::Acts) {
-            if verdict(case) == Verdict::Call {
+            if verdict(case) == FormDecision::Call {
                 let is_request = case.origin == Origin::Request && (!case.is_done || case.is_by_itself);
                 let is_allowed = case.origin.is_of_last_call() && case.repeats && !case.is_done;
                 assert!(is_request || is_allowed, "{case:?}");
@@ -182,14 +182,14 @@ mod tests {
     fn what_reads_is_repeated_at_once() {
         for case in cases().filter(|case| case.effect == FunctionEffect::Reads && !case.is_put) {
             let is_open = matches!(case.origin, Origin::Proposed | Origin::Change);
-            assert_eq!(verdict(case) == Verdict::Call, !is_open, "{case:?}");
+            assert_eq!(verdict(case) == FormDecision::Call, !is_open, "{case:?}");
         }
     }
 
     #[test]
     fn what_is_to_be_confirmed_is_never_called_unasked() {
         for case in cases().filter(|case| case.is_put) {
-            assert_ne!(verdict(case), Verdict::Call, "{case:?}");
+            assert_ne!(verdict(case), FormDecision::Call, "{case:?}");
         }
     }
 }

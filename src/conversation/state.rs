@@ -49,7 +49,7 @@ pub struct State {
     pub carried: Vec<Carried>,
     /// The last messages, oldest first: shown to a model server, and a source of values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lines: Vec<Line>,
+    pub lines: Vec<TranscriptLine>,
     /// Consecutive utterances without progress: they were not understood, or the person did not understand.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub helpless: u32,
@@ -220,7 +220,7 @@ pub struct Carried {
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line {
+pub struct TranscriptLine {
     pub who: Who,
     /// Without the values of `sensitive` slots.
     pub text: String,
@@ -358,7 +358,7 @@ impl State {
 
     /// Remembers a message; the oldest are dropped.
     pub fn note(&mut self, who: Who, text: impl Into<String>) {
-        self.lines.push(Line { who, text: text.into(), is_unheard: false });
+        self.lines.push(TranscriptLine { who, text: text.into(), is_unheard: false });
         keep_last(&mut self.lines, REMEMBERED_LINES);
     }
 

@@ -50,7 +50,7 @@ pub struct OwnTokens {
 
 /// When a state was written, in seconds since 1970, and a unique number.
 #[derive(Debug, Clone, Copy)]
-struct Stamp {
+struct TokenStamp {
     written: i64,
     number: Uuid,
 }
@@ -160,7 +160,7 @@ impl OwnTokens {
         match &self.writes_with {
             None => format!("{PLAIN}.{body}"),
             Some(key) => {
-                let stamp = Stamp { written: self.sessions.now().as_second(), number: Uuid::new_v4() };
+                let stamp = TokenStamp { written: self.sessions.now().as_second(), number: Uuid::new_v4() };
                 let signed = format!("{SIGNED}.{body}.{}", stamp.text());
                 let signature = BASE64.encode(self.signature(key, signed.as_bytes()).as_bytes());
                 format!("{signed}.{signature}")
@@ -179,7 +179,7 @@ impl OwnTokens {
         let (body, stamp) = self.checked(text)?;
         let json = BASE64.decode(body).map_err(|_| TokenError::Malformed)?;
         // Another format may have other members, so its number is read first.
-        let Format { format } = serde_json::from_slice(&json).map_err(|_| TokenError::Malformed)?;
+        let FormatNumber { format } = serde_json::from_slice(&json).map_err(|_| TokenError::Malformed)?;
         if format != FORMAT {
             return Err(StateError::Format(format).into());
         }
@@ -237,7 +237,7 @@ impl OwnTokens {
     }
 
     /// The content of the text if its signature is valid, and its stamp if it has one.
-    fn checked<'a>(&self, text: &'a str) -> Result<(&'a str, Option<Stamp>), TokenError> {
+    fn checked<'a>(&self, text: &'a str) -> Result<(&'a str, Option<TokenStamp>), TokenError> {
         let (kind, rest) = text.split_once('.').ok_or(TokenError::Malformed)?;
         match (kind, &self.writes_with) {
             (PLAIN, None) => Ok((rest, None)),
@@ -245,7 +245,7 @@ impl OwnTokens {
             (SIGNED, _) => {
                 let (stamped, signature) = rest.rsplit_once('.').ok_or(TokenError::Malformed)?;
                 let (body, stamp) = stamped.split_once('.').ok_or(TokenError::Malformed)?;
-                let stamp = Stamp::read(stamp).ok_or(TokenError::Malformed)?;
+                let stamp = TokenStamp::read(stamp).ok_or(TokenError::Malformed)?;
                 let signature: [u8; blake3::OUT_LEN] = BASE64
                     .decode(signature)
                     .ok()
@@ -264,7 +264,7 @@ impl OwnTokens {
     }
 }
 
-impl Stamp {
+impl TokenStamp {
     fn text(self) -> String {
         let mut bytes = self.written.to_be_bytes().to_vec();
         bytes.extend(self.number.as_bytes());
@@ -284,7 +284,7 @@ impl Stamp {
 }
 
 #[derive(Deserialize)]
-struct Format {
+struct FormatNumber {
     format: u32,
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::{
     call::{Call, SlotValue, Source, Violation, ViolationKind},
     conversation::{
-        Applied, Confirmation, End, Expects, Form, Manners, Next, Pending, Replied, State, Verdict, Who,
+        Applied, Confirmation, End, Expects, Form, FormDecision, Manners, Next, Pending, Replied, State, Who,
         next::{completed, next},
         policy::verdict_on,
     },
@@ -319,7 +319,7 @@ impl Turning<'_> {
     /// True if the form at `place` would only repeat the last call.
     fn repeats_done(&self, state: &State, place: usize) -> bool {
         let verdict = verdict_on(&state.forms[place], state, self.module(), &self.knowledge.validator);
-        verdict == Verdict::AskWithDone
+        verdict == FormDecision::AskWithDone
     }
 
     /// Asks about the form at `place`, and remembers what was asked.

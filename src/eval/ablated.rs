@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::json;
 
-use super::{Case, CaseResult, Dialogue, Dialogues, EvalOptions, Place, Tally, Task, dialogue};
+use super::{Case, CaseLocation, CaseResult, Dialogue, Dialogues, EvalOptions, ResolvedCase, Tally, dialogue};
 use crate::{
     ablation,
     language::emptied,
@@ -35,7 +35,7 @@ fn is_due(rule: &str) -> bool {
 }
 
 /// The result of a case or a dialogue: whether it is right, and the number of wrong calls or turns.
-type Came = (bool, usize);
+type CaseScore = (bool, usize);
 
 /// The rules whose condition was true since the last case, and the lists with an entry in these texts.
 fn fired(snapshot: &Snapshot, texts: &[&str]) -> Vec<String> {
@@ -46,7 +46,7 @@ fn fired(snapshot: &Snapshot, texts: &[&str]) -> Vec<String> {
 /// Runs the last case again without each rule that fired in it.
 pub(super) async fn case(
     (understander, snapshot): (&Understander, &Snapshot),
-    (case, task): (&Case, &Task<'_>),
+    (case, task): (&Case, &ResolvedCase<'_>),
     options: &EvalOptions,
     known: &Tally<'_>,
 ) -> Result<(), TurnError> {
@@ -95,12 +95,17 @@ pub(super) async fn dialogue(
 }
 
 /// Whether all of these dialogues are right, and the number of their wrong turns.
-fn of(dialogues: &Dialogues) -> Came {
+fn of(dialogues: &Dialogues) -> CaseScore {
     let all = [&dialogues.plain, &dialogues.scripted];
     (dialogues.wrong.is_empty(), all.iter().map(|of| of.turns - of.turns_right).sum())
 }
 
-fn note(path: &OsStr, place: &Place, (right, wrong): Came, (fired, without): (&[String], &[(String, Came)])) {
+fn note(
+    path: &OsStr,
+    place: &CaseLocation,
+    (right, wrong): CaseScore,
+    (fired, without): (&[String], &[(String, CaseScore)]),
+) {
     let rules: serde_json::Map<_, _> =
         without.iter().map(|(rule, (right, wrong))| (rule.clone(), json!([right, wrong]))).collect();
     let line = json!({"place": place.to_string(), "right": right, "wrong": wrong, "fired": fired, "without": rules});

@@ -15,7 +15,7 @@ const MOST_ITEMS: usize = 4_096;
 
 /// A turn's answer, in the terms of the metrics.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Prediction {
     pub outcome: OutcomeKind,
     /// The decided functions, with their understood arguments; empty for no match, a tie, a failure.
     pub functions: Vec<(FunctionId, Understood)>,
@@ -27,7 +27,7 @@ pub(super) struct Answer {
     pub is_proposed: bool,
 }
 
-impl Default for Answer {
+impl Default for Prediction {
     /// The answer of a failed turn.
     fn default() -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Default for Answer {
     }
 }
 
-impl Answer {
+impl Prediction {
     pub(super) fn of(turn: &Turn) -> Self {
         let functions = match &turn.outcome {
             Outcome::Call(calls) => calls

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::{
-    Dialogue, ExpectedFunction, OutcomeKind, Place, Problem, dialogue,
+    CaseLocation, Dialogue, ExpectedFunction, OutcomeKind, Problem, dialogue,
     parts::{arguments, expected_function},
 };
 use crate::module::{FunctionId, kind_of};
@@ -15,7 +15,7 @@ use crate::module::{FunctionId, kind_of};
 /// One utterance and its expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    pub place: Place,
+    pub place: CaseLocation,
     pub utterance: String,
     /// In the order of the utterance. Empty means out of scope: no function fits.
     pub functions: Vec<ExpectedFunction>,
@@ -32,7 +32,7 @@ pub struct Case {
 }
 
 /// A case in the terms of the module.
-pub(super) struct Task<'a> {
+pub(super) struct ResolvedCase<'a> {
     pub functions: Vec<(FunctionId, Option<&'a Map<String, Value>>)>,
     pub given: Option<Vec<FunctionId>>,
 }
@@ -50,7 +50,7 @@ impl Cases {
     /// Reads the text of a file; `file` is its name in places. Takes linear time.
     #[must_use]
     pub fn parse(file: &str, text: &str) -> Self {
-        let mut reader = Reader { file: file.into(), cases: Self::default() };
+        let mut reader = CaseReader { file: file.into(), cases: Self::default() };
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         if text.trim_start().starts_with('[') {
             reader.list(text);
@@ -73,14 +73,14 @@ impl Cases {
     }
 }
 
-struct Reader {
+struct CaseReader {
     file: Arc<str>,
     cases: Cases,
 }
 
-impl Reader {
+impl CaseReader {
     fn problem(&mut self, line: usize, message: impl Into<String>) {
-        let place = Place { file: Arc::clone(&self.file), line };
+        let place = CaseLocation { file: Arc::clone(&self.file), line };
         self.cases.problems.push(Problem { place, message: message.into() });
     }
 
@@ -131,7 +131,7 @@ impl Reader {
                 .problem(line, "a case is a JSON object such as {\"utterance\": \"...\", \"function\": \"...\"}");
         };
         if members.contains_key("turns") {
-            let place = Place { file: Arc::clone(&self.file), line };
+            let place = CaseLocation { file: Arc::clone(&self.file), line };
             match dialogue::dialogue(place, members) {
                 Ok(dialogue) => self.cases.dialogues.push(dialogue),
                 Err(message) => self.problem(line, message),
@@ -193,7 +193,7 @@ impl Reader {
             Some(state @ Value::Object(_)) => Some(state),
             Some(other) => return Err(format!("`state` is a conversation's state, found {}", kind_of(&other))),
         };
-        let place = Place { file: Arc::clone(&self.file), line };
+        let place = CaseLocation { file: Arc::clone(&self.file), line };
         Ok(Case { place, utterance, functions, given, outcome, kind, now, state })
     }
 }

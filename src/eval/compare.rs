@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use self::nested::{Nested, Shape, nest};
+use self::nested::{ArrayNesting, Nested, nest};
 use crate::module::{Function, PathStep};
 
 mod nested;
@@ -32,8 +32,8 @@ pub struct Understood {
 pub struct Finding {
     /// Without item numbers: `dishes[].name`.
     pub slot: String,
-    pub verdict: Verdict,
-    /// All accepted values; empty for [`Verdict::Extra`] of an unexpected slot.
+    pub verdict: MatchOutcome,
+    /// All accepted values; empty for [`MatchOutcome::Extra`] of an unexpected slot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct Finding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum MatchOutcome {
     /// A true positive.
     Right,
     /// A different value than expected: a false positive and a false negative.
@@ -55,13 +55,13 @@ pub enum Verdict {
 
 /// Counts of findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct MatchCounts {
     pub true_positives: usize,
     pub false_positives: usize,
     pub false_negatives: usize,
 }
 
-impl std::ops::AddAssign for Counts {
+impl std::ops::AddAssign for MatchCounts {
     fn add_assign(&mut self, other: Self) {
         self.true_positives += other.true_positives;
         self.false_positives += other.false_positives;
@@ -69,13 +69,13 @@ impl std::ops::AddAssign for Counts {
     }
 }
 
-impl Counts {
-    pub fn add(&mut self, verdict: Verdict) {
+impl MatchCounts {
+    pub fn add(&mut self, verdict: MatchOutcome) {
         let (right, positive, negative) = match verdict {
-            Verdict::Right => (1, 0, 0),
-            Verdict::Wrong => (0, 1, 1),
-            Verdict::Missing => (0, 0, 1),
-            Verdict::Extra => (0, 1, 0),
+            MatchOutcome::Right => (1, 0, 0),
+            MatchOutcome::Wrong => (0, 1, 1),
+            MatchOutcome::Missing => (0, 0, 1),
+            MatchOutcome::Extra => (0, 1, 0),
         };
         self.true_positives += right;
         self.false_positives += positive;
@@ -103,9 +103,9 @@ impl Counts {
 /// within an array is compared with all values of that slot, in any item.
 #[must_use]
 pub fn compare(function: &Function, expected: &Map<String, Value>, got: &Understood) -> (Vec<Finding>, Vec<String>) {
-    let shape = Shape::of(function);
+    let shape = ArrayNesting::of(function);
     let Nested { arguments, scattered, unknown } = nest(function, expected);
-    let mut walk = Walk { shape, got, consumed: BTreeSet::new() };
+    let mut walk = ArgumentMatcher { shape, got, consumed: BTreeSet::new() };
     let mut findings = Vec::new();
     for (path, value) in scattered {
         let mut found = Vec::new();
@@ -121,7 +121,7 @@ pub fn compare(function: &Function, expected: &Map<String, Value>, got: &Underst
 /// Findings for `got` if nothing of it was expected.
 #[must_use]
 pub fn all_extra(got: &Understood) -> Vec<Finding> {
-    let walk = Walk { shape: Shape::default(), got, consumed: BTreeSet::new() };
+    let walk = ArgumentMatcher { shape: ArrayNesting::default(), got, consumed: BTreeSet::new() };
     let mut findings = Vec::new();
     walk.object(&Map::new(), Some(&got.arguments), "", "", &mut findings);
     findings
@@ -174,14 +174,14 @@ fn member(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-struct Walk<'a> {
-    shape: Shape,
+struct ArgumentMatcher<'a> {
+    shape: ArrayNesting,
     got: &'a Understood,
     /// Pointers that flat members have already covered.
     consumed: BTreeSet<String>,
 }
 
-impl Walk<'_> {
+impl ArgumentMatcher<'_> {
     fn object(
         &self,
         expected: &Map<String, Value>,
@@ -223,7 +223,7 @@ impl Walk<'_> {
         };
         // Objects are compared by their members, so that larger ones count more.
         if accepted.iter().any(|accepted| !accepted.is_object() && self.is_match(accepted, got, pointer)) {
-            return findings.push(finding(path, Verdict::Right, &accepted, Some(got)));
+            return findings.push(finding(path, MatchOutcome::Right, &accepted, Some(got)));
         }
         let readings = accepted.iter().filter_map(|accepted| accepted.as_object()).map(|members| {
             let mut findings = Vec::new();
@@ -243,9 +243,9 @@ impl Walk<'_> {
             }
             self.extra(got, path, pointer, findings);
         } else if may_be_absent || accepted.is_empty() {
-            findings.push(finding(path, Verdict::Extra, &accepted, Some(got)));
+            findings.push(finding(path, MatchOutcome::Extra, &accepted, Some(got)));
         } else {
-            findings.push(finding(path, Verdict::Wrong, &accepted, Some(got)));
+            findings.push(finding(path, MatchOutcome::Wrong, &accepted, Some(got)));
         }
     }
 
@@ -298,11 +298,11 @@ impl Walk<'_> {
             }
             return findings;
         }
-        let mut pairs: Vec<(usize, usize, Counts, Vec<Finding>)> = Vec::new();
+        let mut pairs: Vec<(usize, usize, MatchCounts, Vec<Finding>)> = Vec::new();
         for (left, expected) in expected.iter().enumerate() {
             for (right, got) in got.iter().enumerate() {
                 let findings = one(expected, Some(got));
-                let counts = Counts::of(&findings);
+                let counts = MatchCounts::of(&findings);
                 if counts.true_positives > 0 {
                     pairs.push((left, right, counts, findings));
                 }
@@ -331,7 +331,7 @@ impl Walk<'_> {
     fn missing(&self, first: &Value, accepted: &[&Value], path: &str, findings: &mut Vec<Finding>) {
         match first {
             Value::Object(members) => self.object(members, None, path, "", findings),
-            _ => findings.push(finding(path, Verdict::Missing, accepted, None)),
+            _ => findings.push(finding(path, MatchOutcome::Missing, accepted, None)),
         }
     }
 
@@ -350,7 +350,7 @@ impl Walk<'_> {
             }
             scalar => {
                 if !self.consumed.contains(pointer) && !self.got.defaults.contains(pointer) {
-                    findings.push(finding(path, Verdict::Extra, &[], Some(scalar)));
+                    findings.push(finding(path, MatchOutcome::Extra, &[], Some(scalar)));
                 }
             }
         }
@@ -365,7 +365,7 @@ impl Walk<'_> {
     }
 }
 
-fn finding(path: &str, verdict: Verdict, expected: &[&Value], got: Option<&Value>) -> Finding {
+fn finding(path: &str, verdict: MatchOutcome, expected: &[&Value], got: Option<&Value>) -> Finding {
     Finding {
         slot: path.to_owned(),
         verdict,
@@ -398,7 +398,7 @@ fn nesting(value: &Value) -> usize {
 /// The reading with the fewest errors, then with the most right values, then the first.
 fn best_of(readings: impl Iterator<Item = Vec<Finding>>) -> Option<Vec<Finding>> {
     readings.min_by_key(|findings| {
-        let counts = Counts::of(findings);
+        let counts = MatchCounts::of(findings);
         (counts.errors(), std::cmp::Reverse(counts.true_positives))
     })
 }
@@ -467,7 +467,7 @@ mod tests {
     fn counts(expected: Value, arguments: Value) -> (usize, usize, usize) {
         let (findings, unknown) = compare(&order(), &map(expected), &got(arguments));
         assert_eq!(unknown, Vec::<String>::new());
-        let counts = Counts::of(&findings);
+        let counts = MatchCounts::of(&findings);
         (counts.true_positives, counts.false_positives, counts.false_negatives)
     }
 
@@ -502,7 +502,7 @@ mod tests {
         let mut understood = got(json!({"when": "2027-02-14"}));
         understood.texts.insert("/when".to_owned(), "Valentine's day".to_owned());
         let (findings, _) = compare(&order(), &map(json!({"when": "valentine's day"})), &understood);
-        assert_eq!(findings[0].verdict, Verdict::Right);
+        assert_eq!(findings[0].verdict, MatchOutcome::Right);
     }
 
     #[test]
@@ -535,7 +535,7 @@ mod tests {
         let matrix = function("invert", &["matrix[][]"]);
         for expected in [json!({"matrix": [[1, 2], [3, 4]]}), json!({"matrix": [[[1, 2], [3, 4]]]})] {
             let (findings, _) = compare(&matrix, &map(expected), &got(json!({"matrix": [[1, 2], [3, 4]]})));
-            assert_eq!(Counts::of(&findings).errors(), 0, "{findings:?}");
+            assert_eq!(MatchCounts::of(&findings).errors(), 0, "{findings:?}");
         }
     }
 
@@ -545,7 +545,7 @@ mod tests {
         assert_eq!(counts(json!({"city": "Rome", "dishes[].name": ["pie", "soup"]}), arguments.clone()), (3, 0, 0));
         assert_eq!(counts(json!({"address.city": "Rome", "name": "pie"}), arguments), (2, 1, 0));
         let (findings, unknown) = compare(&order(), &map(json!({"colour": "red"})), &got(json!({})));
-        assert_eq!((unknown, findings[0].verdict), (vec!["colour".to_owned()], Verdict::Missing));
+        assert_eq!((unknown, findings[0].verdict), (vec!["colour".to_owned()], MatchOutcome::Missing));
     }
 
     #[test]
@@ -565,7 +565,7 @@ mod tests {
         let long: Vec<usize> = (0..PAIRED_ITEMS + 1).collect();
         let function = function("sum", &["numbers[]"]);
         let (findings, _) = compare(&function, &map(json!({"numbers": long})), &got(json!({"numbers": long})));
-        assert_eq!(Counts::of(&findings).true_positives, PAIRED_ITEMS + 1);
+        assert_eq!(MatchCounts::of(&findings).true_positives, PAIRED_ITEMS + 1);
     }
 
     fn any_value() -> impl Strategy<Value = Value> {

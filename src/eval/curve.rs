@@ -10,7 +10,7 @@ use std::{fmt::Write as _, sync::Arc};
 use serde::Serialize;
 
 use super::{
-    Cases, Dialogues, EvalOptions, Evaluation, Observation, OutcomeKind, Progress, Tally, Task, WrongCase,
+    CaseProgress, Cases, Dialogues, EvalOptions, Evaluation, Observation, OutcomeKind, ResolvedCase, Tally, WrongCase,
     oracle::{self, Oracle, RightCall},
     report,
     share::share,
@@ -88,7 +88,7 @@ pub async fn curve(
     snapshot: &Snapshot,
     cases: Cases,
     options: &EvalOptions,
-    progress: Progress<'_>,
+    progress: CaseProgress<'_>,
 ) -> Result<(Evaluation, Curve), TurnError> {
     let module = &snapshot.module;
     let oracle = Oracle::default();
@@ -142,7 +142,7 @@ fn server(oracle: &Oracle) -> Server {
     Server::known(Arc::new(oracle.clone()), capabilities)
 }
 
-fn right_calls(module: &Module, task: &Task<'_>) -> Vec<RightCall> {
+fn right_calls(module: &Module, task: &ResolvedCase<'_>) -> Vec<RightCall> {
     let calls = task.functions.iter().map(|(id, expected)| {
         let function = module.function(*id);
         let arguments = expected.map(|expected| oracle::arguments(function, expected)).unwrap_or_default();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Case, Verdict, answer::understood, cases::Task, compare};
+use super::{Case, MatchOutcome, answer::understood, cases::ResolvedCase, compare};
 use crate::{
     conversation::State,
     decide::{
@@ -51,7 +51,7 @@ pub(super) fn beside(knowledge: &Knowledge, case: &Case, state: &State, turn: &T
 
 /// One case.
 #[derive(Serialize)]
-struct Line<'a> {
+struct CaseLine<'a> {
     utterance: &'a str,
     kind: Option<&'a str>,
     /// Empty means out of scope.
@@ -80,12 +80,12 @@ struct AlternativeLine<'a> {
 }
 
 /// A case and its inputs, as one line.
-pub(super) fn line(knowledge: &Knowledge, case: &Case, task: &Task<'_>, turn: &Turn) -> String {
+pub(super) fn line(knowledge: &Knowledge, case: &Case, task: &ResolvedCase<'_>, turn: &Turn) -> String {
     let name = |id: FunctionId| knowledge.module.function(id).name.as_str();
     let expected: Vec<FunctionId> = task.functions.iter().map(|(id, _)| *id).collect();
     let own = knowledge.head.own();
     let candidates = turn.trace.segments.first().map_or(&[][..], |whole| &whole.candidates);
-    let line = Line {
+    let line = CaseLine {
         utterance: &case.utterance,
         kind: case.kind.as_deref(),
         expected: expected.iter().map(|id| name(*id)).collect(),
@@ -116,12 +116,12 @@ pub(super) fn line(knowledge: &Knowledge, case: &Case, task: &Task<'_>, turn: &T
 }
 
 /// The function and exactly the values that the case names.
-fn is_wholly_right(knowledge: &Knowledge, task: &Task<'_>, alternative: &Alternative) -> bool {
+fn is_wholly_right(knowledge: &Knowledge, task: &ResolvedCase<'_>, alternative: &Alternative) -> bool {
     let [(expected, arguments)] = task.functions[..] else { return false };
     let function = knowledge.module.function(alternative.function);
     let are_right = |arguments| {
         let (findings, _) = compare::compare(function, arguments, &understood(&alternative.frame.slots));
-        findings.iter().all(|finding| finding.verdict == Verdict::Right)
+        findings.iter().all(|finding| finding.verdict == MatchOutcome::Right)
     };
     expected == alternative.function && arguments.is_none_or(are_right)
 }

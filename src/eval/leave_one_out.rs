@@ -4,8 +4,8 @@
 //! times.
 
 use super::{
-    Case, Dialogues, EvalOptions, Evaluation, ExpectedFunction, Place, Progress,
-    round_trip::{Form, RoundTripError, SpokenTemplates, moment},
+    Case, CaseLocation, CaseProgress, Dialogues, EvalOptions, Evaluation, ExpectedFunction,
+    round_trip::{RoundTripError, SentenceForm, SpokenTemplates, moment},
     tally::Tally,
 };
 use crate::{
@@ -35,7 +35,7 @@ pub async fn leave_one_out(
     understander: &Understander,
     snapshot: &Snapshot,
     (seed, features): (u64, bool),
-    progress: Progress<'_>,
+    progress: CaseProgress<'_>,
 ) -> Result<Evaluation, LeaveOneOutError> {
     let module = &snapshot.module;
     let said = SpokenTemplates::new(module, seed).map_err(RoundTripError::from)?;
@@ -62,9 +62,9 @@ fn cases(module: &Module, mut said: SpokenTemplates<'_>) -> Vec<(usize, Case)> {
     for id in module.function_ids() {
         let function = module.function(id);
         for (position, exemplar) in function.exemplars.iter().enumerate() {
-            let Some(filled) = said.say(id, exemplar, Form::Plain) else { continue };
+            let Some(filled) = said.say(id, exemplar, SentenceForm::Plain) else { continue };
             let case = Case {
-                place: Place { file: function.name.as_str().into(), line: position + 1 },
+                place: CaseLocation { file: function.name.as_str().into(), line: position + 1 },
                 utterance: filled.text,
                 functions: vec![ExpectedFunction { name: function.name.clone(), arguments: Some(filled.arguments) }],
                 given: None,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::round_trip::{Form, SpokenTemplates, ValuesError};
+use super::round_trip::{SentenceForm, SpokenTemplates, ValuesError};
 use crate::{
     embed::{EmbedError, Purpose, SharedEmbedder},
     linear::dot,
@@ -101,7 +101,7 @@ async fn exemplars(module: &Module, embedder: &SharedEmbedder) -> Result<Vec<Lin
     let mut all: Vec<(FunctionId, &str, String)> = Vec::new();
     for id in module.function_ids() {
         for exemplar in &module.function(id).exemplars {
-            if let Some(filled) = said.say(id, exemplar, Form::Plain) {
+            if let Some(filled) = said.say(id, exemplar, SentenceForm::Plain) {
                 all.push((id, &exemplar.template, filled.text));
             }
         }

@@ -30,11 +30,11 @@ mod tally;
 mod testing;
 
 pub use cases::{Case, Cases};
-pub use compare::{Counts, Finding, Understood, Verdict};
+pub use compare::{Finding, MatchCounts, MatchOutcome, Understood};
 pub use curve::Curve;
 pub use dialogue::{Dialogue, Dialogues};
 pub use observation::Observation;
-pub use parts::{ExpectedFunction, Place, Problem};
+pub use parts::{CaseLocation, ExpectedFunction, Problem};
 pub use score::Scores;
 
 use crate::{
@@ -44,7 +44,7 @@ use crate::{
     understand::{Outcome, TurnError, TurnRequest, Understander},
 };
 use answer::understood;
-use cases::Task;
+use cases::ResolvedCase;
 use tally::{Tally, function_named};
 
 /// How a turn ended, as cases and reports name it.
@@ -154,7 +154,7 @@ pub struct SlotCounts {
     pub function: String,
     pub slot: String,
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: MatchCounts,
 }
 
 /// The result of one case, in short.
@@ -171,7 +171,7 @@ pub struct CaseResult {
 /// A case whose answer is not wholly right, with the actual answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WrongCase {
-    pub place: Place,
+    pub place: CaseLocation,
     pub utterance: String,
     pub expected: String,
     pub got: String,
@@ -208,7 +208,7 @@ impl Usable {
 }
 
 /// Receives the numbers of finished cases and of all cases.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Send + Sync);
+pub type CaseProgress<'a> = &'a (dyn Fn(usize, usize) + Send + Sync);
 
 /// Runs every case through [`Understander::turn`], one after the other, then every dialogue through
 /// [`Understander::converse`].
@@ -223,7 +223,7 @@ pub async fn evaluate(
     snapshot: &Snapshot,
     cases: Cases,
     options: &EvalOptions,
-    progress: Progress<'_>,
+    progress: CaseProgress<'_>,
 ) -> Result<Evaluation, TurnError> {
     let mut tally = Tally::new(&snapshot.module);
     tally.problems = cases.problems;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{OutcomeKind, compare::Counts};
+use super::{OutcomeKind, compare::MatchCounts};
 use crate::{
     module::{FunctionId, SlotGroup},
     understand::Timings,
@@ -26,8 +26,8 @@ pub struct Observation {
     /// Probability that any function was meant, 0 to 1; `None` if the turn failed.
     pub in_scope_belief: Option<f64>,
     /// `None` if the case gives no arguments.
-    pub slots: Option<Counts>,
-    pub slots_by_group: BTreeMap<SlotGroup, Counts>,
+    pub slots: Option<MatchCounts>,
+    pub slots_by_group: BTreeMap<SlotGroup, MatchCounts>,
     /// A call was made, or a confirmation was asked for.
     pub is_proposed: bool,
     /// The kind of utterance, as its author names it.

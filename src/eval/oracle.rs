@@ -21,7 +21,7 @@ pub struct RightCall {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownCalls {
     calls: Vec<RightCall>,
     asked: usize,
 }
@@ -29,13 +29,13 @@ struct Known {
 /// See [the module](self). Clones share their knowledge. It only answers requests with tools.
 #[derive(Debug, Clone, Default)]
 pub struct Oracle {
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<KnownCalls>>,
 }
 
 impl Oracle {
     /// From now on these calls are right; an empty list means that no function fits. Resets the count.
     pub fn expect(&self, calls: Vec<RightCall>) {
-        self.with(|known| *known = Known { calls, asked: 0 });
+        self.with(|known| *known = KnownCalls { calls, asked: 0 });
     }
 
     /// Number of requests since [`Self::expect`].
@@ -64,7 +64,7 @@ impl Oracle {
         ChatReply { content, tool_calls, ..ChatReply::default() }
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut Known) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut KnownCalls) -> T) -> T {
         // Every change is one step, so a poisoned lock is safe to use.
         act(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -9,19 +9,19 @@ use crate::module::kind_of;
 
 /// Where a case was written. Shown as `cases.jsonl:12`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct CaseLocation {
     pub file: Arc<str>,
     /// From 1: the first line of the case.
     pub line: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CaseLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}", self.file, self.line)
     }
 }
 
-impl Serialize for Place {
+impl Serialize for CaseLocation {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -30,7 +30,7 @@ impl Serialize for Place {
 /// A case, or a part of one, that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    pub place: Place,
+    pub place: CaseLocation,
     pub message: String,
 }
 

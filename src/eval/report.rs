@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{
-    Counts, Evaluation, Finding, Verdict, WrongCase, dialogue,
+    Evaluation, Finding, MatchCounts, MatchOutcome, WrongCase, dialogue,
     risk::{AtRisk, CallScores, SURE},
     score::Scores,
     share::{percent, plural},
@@ -227,7 +227,7 @@ fn kinds(scores: &Scores, lines: &mut Vec<String>) {
         lines.push(String::new());
         lines.push(format!("  {:<18}{:>8}{:>8}{:>8}{:>9}", "slots of", "right", "extra", "missed", "F1"));
         for (group, found) in &scores.slots.by_group {
-            let Counts { true_positives, false_positives, false_negatives } = found.counts;
+            let MatchCounts { true_positives, false_positives, false_negatives } = found.counts;
             let f1 = percent(found.f1);
             let counts = format!("{true_positives:>8}{false_positives:>8}{false_negatives:>8}");
             lines.push(format!("  {:<18}{counts}{f1:>9}", group.name()));
@@ -302,11 +302,11 @@ pub(super) fn describe_finding(finding: &Finding) -> String {
     let got = finding.got.as_ref().map(Value::to_string).unwrap_or_default();
     let slot = &finding.slot;
     match finding.verdict {
-        Verdict::Right => format!("{slot}: {got}"),
-        Verdict::Wrong => format!("{slot}: {got} instead of {}", expected()),
-        Verdict::Missing => format!("{slot}: nothing instead of {}", expected()),
-        Verdict::Extra if finding.expected.is_empty() => format!("{slot}: {got} instead of nothing"),
-        Verdict::Extra => format!("{slot}: {got} instead of nothing or {}", expected()),
+        MatchOutcome::Right => format!("{slot}: {got}"),
+        MatchOutcome::Wrong => format!("{slot}: {got} instead of {}", expected()),
+        MatchOutcome::Missing => format!("{slot}: nothing instead of {}", expected()),
+        MatchOutcome::Extra if finding.expected.is_empty() => format!("{slot}: {got} instead of nothing"),
+        MatchOutcome::Extra => format!("{slot}: {got} instead of nothing or {}", expected()),
     }
 }
 
@@ -325,7 +325,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
 pub(super) mod tests {
     use super::*;
     use crate::{
-        eval::{Confusion, Dialogues, Observation, OutcomeKind, Place, Problem, SlotCounts, score},
+        eval::{CaseLocation, Confusion, Dialogues, Observation, OutcomeKind, Problem, SlotCounts, score},
         module::{FunctionId, SlotGroup},
         understand::Timings,
     };
@@ -339,15 +339,15 @@ pub(super) mod tests {
             candidates: vec![function],
             confidence: Some(0.9),
             in_scope_belief: Some(0.9),
-            slots: Some(Counts { true_positives: 1, ..Counts::default() }),
-            slots_by_group: [(SlotGroup::List, Counts { true_positives: 1, ..Counts::default() })].into(),
+            slots: Some(MatchCounts { true_positives: 1, ..MatchCounts::default() }),
+            slots_by_group: [(SlotGroup::List, MatchCounts { true_positives: 1, ..MatchCounts::default() })].into(),
             is_proposed: true,
             kind: Some("plain".to_owned()),
             timings: Some(Timings { embed: 1.5, total: 2.0, ..Timings::default() }),
             ..Observation::call()
         };
         let taken = Observation { expected: Vec::new(), slots: None, confidence: Some(0.4), ..right.clone() };
-        let place = Place { file: "cases.jsonl".into(), line: 2 };
+        let place = CaseLocation { file: "cases.jsonl".into(), line: 2 };
         Evaluation {
             module: "weather".to_owned(),
             module_version: "b3f1c0de5eed".to_owned(),
@@ -361,7 +361,7 @@ pub(super) mod tests {
             slots: vec![SlotCounts {
                 function: "order".to_owned(),
                 slot: "dishes[].name".to_owned(),
-                counts: Counts { true_positives: 1, false_positives: 1, false_negatives: 0 },
+                counts: MatchCounts { true_positives: 1, false_positives: 1, false_negatives: 0 },
             }],
             answers: Vec::new(),
             wrong: vec![WrongCase {
@@ -375,7 +375,7 @@ pub(super) mod tests {
                 arguments: Vec::new(),
                 findings: vec![Finding {
                     slot: "dishes[].name".to_owned(),
-                    verdict: Verdict::Wrong,
+                    verdict: MatchOutcome::Wrong,
                     expected: vec![Value::from("pie"), Value::from(2)],
                     got: Some(Value::from("soup")),
                 }],

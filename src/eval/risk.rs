@@ -170,7 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{eval::Counts, module::FunctionId};
+    use crate::{eval::MatchCounts, module::FunctionId};
 
     fn observed(expected: bool, right: bool, confidence: f64) -> Observation {
         let (this, other) = (FunctionId::from_index(0), FunctionId::from_index(1));
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn wrong_calls_are_counted_by_calls_and_by_cases() {
         let mut incomplete = observed(true, true, 0.9);
-        incomplete.slots = Some(Counts { true_positives: 1, false_positives: 0, false_negatives: 1 });
+        incomplete.slots = Some(MatchCounts { true_positives: 1, false_positives: 0, false_negatives: 1 });
         let mut question = observed(true, false, 0.9);
         question.outcome = OutcomeKind::Ask;
         let scores = calls(&[

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::{
     Observation, OutcomeKind,
-    compare::Counts,
+    compare::MatchCounts,
     risk::{self, Bin, CallScores, RiskCoverage},
     share::share,
 };
@@ -70,7 +70,7 @@ pub struct FunctionScores {
 pub struct SlotScores {
     /// Cases with arguments.
     pub cases: usize,
-    pub counts: Counts,
+    pub counts: MatchCounts,
     pub precision: Option<f64>,
     pub recall: Option<f64>,
     pub f1: Option<f64>,
@@ -83,7 +83,7 @@ pub struct SlotScores {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupScores {
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: MatchCounts,
     pub f1: Option<f64>,
 }
 
@@ -203,12 +203,12 @@ fn by_kind(observations: &[Observation]) -> BTreeMap<String, KindScores> {
 }
 
 fn slots(observations: &[Observation]) -> SlotScores {
-    let checked: Vec<Counts> = observations.iter().filter_map(|one| one.slots).collect();
-    let mut counts = Counts::default();
+    let checked: Vec<MatchCounts> = observations.iter().filter_map(|one| one.slots).collect();
+    let mut counts = MatchCounts::default();
     for one in &checked {
         counts += *one;
     }
-    let mut groups: BTreeMap<SlotGroup, Counts> = BTreeMap::new();
+    let mut groups: BTreeMap<SlotGroup, MatchCounts> = BTreeMap::new();
     for (group, found) in observations.iter().flat_map(|one| &one.slots_by_group) {
         *groups.entry(*group).or_default() += *found;
     }
@@ -235,8 +235,8 @@ pub struct Rates {
 }
 
 #[must_use]
-pub fn rates(counts: Counts) -> Rates {
-    let Counts { true_positives, false_positives, false_negatives } = counts;
+pub fn rates(counts: MatchCounts) -> Rates {
+    let MatchCounts { true_positives, false_positives, false_negatives } = counts;
     Rates {
         precision: share(true_positives, true_positives + false_positives),
         recall: share(true_positives, true_positives + false_negatives),
@@ -267,8 +267,8 @@ pub fn auroc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
 }
 
 fn latency(observations: &[Observation]) -> Vec<PhaseLatency> {
-    type Phase = (&'static str, fn(&Timings) -> f64);
-    const PHASES: [Phase; 6] = [
+    type PhaseTime = (&'static str, fn(&Timings) -> f64);
+    const PHASES: [PhaseTime; 6] = [
         ("recognize", |timings| timings.recognize),
         ("embed", |timings| timings.embed),
         ("retrieve", |timings| timings.retrieve),
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn metrics_by_hand() {
         let counted = |mut one: Observation, (tp, fp, fneg): (usize, usize, usize)| {
-            one.slots = Some(Counts { true_positives: tp, false_positives: fp, false_negatives: fneg });
+            one.slots = Some(MatchCounts { true_positives: tp, false_positives: fp, false_negatives: fneg });
             one
         };
         let mut asked = observed(&[B], &[B], &[A, B], 0.6);

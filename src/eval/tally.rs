@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    Case, CaseResult, Confusion, Counts, Dialogue, Dialogues, EvalOptions, Evaluation, FAILED, Finding, NONE,
-    Observation, OutcomeKind, Problem, SlotCounts, TIE, Understood, Verdict, WrongCase, answer::Answer, cases::Task,
-    compare, dialogue, features, score,
+    Case, CaseResult, Confusion, Dialogue, Dialogues, EvalOptions, Evaluation, FAILED, Finding, MatchCounts,
+    MatchOutcome, NONE, Observation, OutcomeKind, Problem, SlotCounts, TIE, Understood, WrongCase, answer::Prediction,
+    cases::ResolvedCase, compare, dialogue, features, score,
 };
 use crate::{
     conversation::State,
@@ -25,7 +25,7 @@ pub(super) struct Tally<'a> {
     module: &'a Module,
     pub observations: Vec<Observation>,
     confusions: BTreeMap<(String, String), usize>,
-    slots: BTreeMap<(String, String), Counts>,
+    slots: BTreeMap<(String, String), MatchCounts>,
     pub answers: Vec<CaseResult>,
     pub wrong: Vec<WrongCase>,
     pub problems: Vec<Problem>,
@@ -51,7 +51,7 @@ impl<'a> Tally<'a> {
     }
 
     /// `None`, with a problem recorded, if the case names a function that the module does not have.
-    pub(super) fn resolve<'c>(&mut self, case: &'c Case) -> Option<Task<'c>> {
+    pub(super) fn resolve<'c>(&mut self, case: &'c Case) -> Option<ResolvedCase<'c>> {
         let mut functions = Vec::with_capacity(case.functions.len());
         for expected in &case.functions {
             let Some(id) = function_named(self.module, &expected.name) else {
@@ -74,7 +74,7 @@ impl<'a> Tally<'a> {
             }
             given = Some(known);
         }
-        Some(Task { functions, given })
+        Some(ResolvedCase { functions, given })
     }
 
     /// True if the dialogue can be run. Its problems are recorded.
@@ -95,7 +95,7 @@ impl<'a> Tally<'a> {
         understander: &Understander,
         snapshot: &Snapshot,
         case: &Case,
-        task: &Task<'_>,
+        task: &ResolvedCase<'_>,
         options: &EvalOptions,
     ) -> Result<bool, TurnError> {
         let given = task.given.as_ref().filter(|_| !options.pooled);
@@ -160,15 +160,21 @@ impl<'a> Tally<'a> {
         Ok(true)
     }
 
-    fn count(&mut self, case: &Case, task: &Task<'_>, turn: Result<Turn, TurnError>, candidates: Vec<FunctionId>) {
+    fn count(
+        &mut self,
+        case: &Case,
+        task: &ResolvedCase<'_>,
+        turn: Result<Turn, TurnError>,
+        candidates: Vec<FunctionId>,
+    ) {
         let answer = match &turn {
-            Ok(turn) => Answer::of(turn),
-            Err(_) => Answer::default(),
+            Ok(turn) => Prediction::of(turn),
+            Err(_) => Prediction::default(),
         };
         let expected: Vec<FunctionId> = task.functions.iter().map(|(id, _)| *id).collect();
         let (findings, checked) = self.findings(case, task, &answer);
-        let mut counts = Counts::default();
-        let mut slots_by_group: BTreeMap<SlotGroup, Counts> = BTreeMap::new();
+        let mut counts = MatchCounts::default();
+        let mut slots_by_group: BTreeMap<SlotGroup, MatchCounts> = BTreeMap::new();
         for (function, finding) in &findings {
             counts.add(finding.verdict);
             slots_by_group.entry(self.group(*function, &finding.slot)).or_default().add(finding.verdict);
@@ -217,7 +223,7 @@ impl<'a> Tally<'a> {
                 findings: findings
                     .into_iter()
                     .map(|(_, finding)| finding)
-                    .filter(|finding| finding.verdict != Verdict::Right)
+                    .filter(|finding| finding.verdict != MatchOutcome::Right)
                     .collect(),
                 error: turn.err().map(|error| error.to_string()),
             });
@@ -230,7 +236,12 @@ impl<'a> Tally<'a> {
     /// Functions are paired by their ids; of several calls of one function, each is paired with the one that differs
     /// least. Values of an unexpected function count against the answer only if the case gives arguments for all of its
     /// own.
-    fn findings(&mut self, case: &Case, task: &Task<'_>, answer: &Answer) -> (Vec<(FunctionId, Finding)>, bool) {
+    fn findings(
+        &mut self,
+        case: &Case,
+        task: &ResolvedCase<'_>,
+        answer: &Prediction,
+    ) -> (Vec<(FunctionId, Finding)>, bool) {
         let checked = task.functions.iter().any(|(_, arguments)| arguments.is_some());
         let wholly = checked && task.functions.iter().all(|(_, arguments)| arguments.is_some());
         let mut left: Vec<&(FunctionId, Understood)> = answer.functions.iter().collect();
@@ -240,7 +251,7 @@ impl<'a> Tally<'a> {
             let function = self.module.function(*id);
             let errors = |understood: &Understood| {
                 let (found, _) = compare::compare(function, (*arguments)?, understood);
-                Some(found.iter().filter(|finding| finding.verdict != Verdict::Right).count())
+                Some(found.iter().filter(|finding| finding.verdict != MatchOutcome::Right).count())
             };
             let pair = (0..left.len())
                 .filter(|at| left[*at].0 == *id)
@@ -422,10 +433,10 @@ mod tests {
     #[test]
     fn a_tie_decides_nothing() {
         let tie = Pending::Tie { functions: vec![FunctionId::from_index(0), FunctionId::from_index(1)] };
-        let answer = Answer::of(&turn(ask(tie), vec![(1, Vec::new()), (0, Vec::new())]));
+        let answer = Prediction::of(&turn(ask(tie), vec![(1, Vec::new()), (0, Vec::new())]));
         assert!(answer.functions.is_empty());
         assert_eq!(answer.leader, Some(FunctionId::from_index(1)));
-        let rejected = Answer::of(&turn(Outcome::NoMatch, Vec::new()));
+        let rejected = Prediction::of(&turn(Outcome::NoMatch, Vec::new()));
         assert!(rejected.in_scope_belief.is_some_and(|belief| (belief - 0.4).abs() < 1e-6));
     }
 
@@ -474,7 +485,7 @@ mod tests {
         // The second case: its own value is missing, and both values of the wrong function are extra.
         assert_eq!(
             evaluation.scores.slots.counts,
-            Counts { true_positives: 2, false_positives: 2, false_negatives: 1 }
+            MatchCounts { true_positives: 2, false_positives: 2, false_negatives: 1 }
         );
         assert_eq!(evaluation.wrong.iter().map(|wrong| wrong.place.line).collect::<Vec<_>>(), [3, 7]);
         assert_eq!(
@@ -520,7 +531,7 @@ mod tests {
             let mut tally = Tally::new(&module);
             for case in &cases.cases {
                 let task = tally.resolve(case).expect(&case.utterance);
-                tally.findings(case, &task, &Answer::default());
+                tally.findings(case, &task, &Prediction::default());
                 for function in &module.functions {
                     let same =
                         |exemplar: &crate::module::Exemplar| squeeze(&exemplar.template) == squeeze(&case.utterance);

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Line, near::Near};
+use super::{TrainingSentence, near::SentenceVectors};
 use crate::{
     call::{Verdict, Violation, ViolationKind},
     module::{FunctionId, Module, OwnerMode, SlotId},
@@ -20,8 +20,8 @@ const NONE_FITS: &str = "None of the available functions does that.";
 pub(super) fn records(
     module: &Module,
     sampler: &Sampler<'_>,
-    lines: &[Line],
-    near: &Near,
+    lines: &[TrainingSentence],
+    near: &SentenceVectors,
     negatives: usize,
     random: &mut fastrand::Rng,
 ) -> Vec<Value> {
@@ -47,7 +47,7 @@ pub(super) fn records(
 }
 
 /// True if another function has exactly this sentence as an exemplar.
-fn means_another(module: &Module, line: &Line) -> bool {
+fn means_another(module: &Module, line: &TrainingSentence) -> bool {
     module.function_ids().filter(|id| *id != line.function).any(|id| {
         let mut exemplars = module.function(id).exemplars.iter();
         exemplars.any(|exemplar| exemplar.mode != OwnerMode::Negative && exemplar.template == line.text)
@@ -62,7 +62,7 @@ fn offered(others: &[FunctionId], right: Option<FunctionId>, random: &mut fastra
 }
 
 /// The call, or the question for a missing value. `None` if the validator finds anything else wrong.
-fn answer(module: &Module, sampler: &Sampler<'_>, line: &Line) -> Option<Value> {
+fn answer(module: &Module, sampler: &Sampler<'_>, line: &TrainingSentence) -> Option<Value> {
     match sampler.judge(line.function, &line.text, line.arguments.clone()) {
         Verdict::Valid { call, .. } => {
             let name = &module.function(line.function).wire_name;

@@ -23,14 +23,14 @@ const VARIANTS: usize = 3;
 const BATCH: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ExportKind {
     /// Chat-format function calling, one conversation a line.
     Calls,
     /// Anchor, positive and negative sentences, one triplet a line.
     Pairs,
 }
 
-impl Kind {
+impl ExportKind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Kind {
 
 #[derive(Debug, Clone, Copy)]
 pub struct ExportOptions {
-    pub kind: Kind,
+    pub kind: ExportKind,
     pub seed: u64,
     /// For `calls`: wrong functions offered besides the right one. For `pairs`: negatives of each anchor.
     pub negatives: usize,
@@ -69,7 +69,7 @@ pub struct Exported {
 
 /// A sentence for a function.
 #[derive(Debug, Clone)]
-struct Line {
+struct TrainingSentence {
     function: FunctionId,
     text: String,
     arguments: Map<String, Value>,
@@ -93,16 +93,16 @@ pub async fn export(
         return Err(ExportError::NoExemplars);
     }
     let vectors = embed(&lines, embedder).await?;
-    let near = near::Near::new(module.functions.len(), &lines, vectors);
+    let near = near::SentenceVectors::new(module.functions.len(), &lines, vectors);
     let records = match options.kind {
-        Kind::Calls => calls::records(module, &sampler, &lines, &near, options.negatives, &mut random),
-        Kind::Pairs => pairs::records(module, &lines, &near, options.negatives, &mut random),
+        ExportKind::Calls => calls::records(module, &sampler, &lines, &near, options.negatives, &mut random),
+        ExportKind::Pairs => pairs::records(module, &lines, &near, options.negatives, &mut random),
     };
     Ok(Exported { records, unsaid })
 }
 
 /// Every sentence once for each function, in the order of the module.
-fn lines(module: &Module, sampler: &Sampler<'_>, random: &mut fastrand::Rng) -> (Vec<Line>, usize) {
+fn lines(module: &Module, sampler: &Sampler<'_>, random: &mut fastrand::Rng) -> (Vec<TrainingSentence>, usize) {
     let (mut lines, mut unsaid) = (Vec::new(), 0);
     for id in module.function_ids() {
         let mut seen = HashSet::new();
@@ -113,7 +113,7 @@ fn lines(module: &Module, sampler: &Sampler<'_>, random: &mut fastrand::Rng) -> 
                 was_said = true;
                 if seen.insert(sentence.text.clone()) {
                     let is_negative = exemplar.mode == OwnerMode::Negative;
-                    lines.push(Line { function: id, text: sentence.text, arguments, is_negative });
+                    lines.push(TrainingSentence { function: id, text: sentence.text, arguments, is_negative });
                 }
             }
             unsaid += usize::from(!was_said);
@@ -127,7 +127,7 @@ fn is_answer(exemplar: &Exemplar) -> bool {
     exemplar.context_slot.is_some()
 }
 
-async fn embed(lines: &[Line], embedder: &dyn Embedder) -> Result<Vec<Vec<f32>>, EmbedError> {
+async fn embed(lines: &[TrainingSentence], embedder: &dyn Embedder) -> Result<Vec<Vec<f32>>, EmbedError> {
     let mut vectors = Vec::with_capacity(lines.len());
     for some in lines.chunks(BATCH) {
         let texts = some.iter().map(|line| line.text.clone()).collect();

@@ -1,12 +1,12 @@
 //! Which functions and sentences are easily confused, according to the embedding model.
 
-use super::Line;
+use super::TrainingSentence;
 use crate::{linear::dot, module::FunctionId};
 
 /// Functions whose sentences are compared with an anchor: those with the nearest mean.
 const FUNCTIONS: usize = 8;
 
-pub(super) struct Near {
+pub(super) struct SentenceVectors {
     vectors: Vec<Vec<f32>>,
     /// For each function, the positions of the sentences that mean it.
     of: Vec<Vec<usize>>,
@@ -14,8 +14,8 @@ pub(super) struct Near {
     means: Vec<Option<Vec<f32>>>,
 }
 
-impl Near {
-    pub(super) fn new(functions: usize, lines: &[Line], vectors: Vec<Vec<f32>>) -> Self {
+impl SentenceVectors {
+    pub(super) fn new(functions: usize, lines: &[TrainingSentence], vectors: Vec<Vec<f32>>) -> Self {
         let mut of = vec![Vec::new(); functions];
         for (index, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_negative) {
             of[line.function.index()].push(index);

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{Line, near::Near};
+use super::{TrainingSentence, near::SentenceVectors};
 use crate::module::Module;
 
 pub(super) fn records(
     module: &Module,
-    lines: &[Line],
-    near: &Near,
+    lines: &[TrainingSentence],
+    near: &SentenceVectors,
     negatives: usize,
     random: &mut fastrand::Rng,
 ) -> Vec<Value> {
     let mut records = Vec::new();
-    let mut refused: Vec<Vec<&Line>> = vec![Vec::new(); module.functions.len()];
+    let mut refused: Vec<Vec<&TrainingSentence>> = vec![Vec::new(); module.functions.len()];
     for line in lines.iter().filter(|line| line.is_negative) {
         refused[line.function.index()].push(line);
     }
@@ -27,7 +27,7 @@ pub(super) fn records(
         let others = near.sentences(index, line.function, negatives).into_iter().map(|other| &lines[other]);
         wrong.extend(others.filter(|other| !means_both(&other.text)));
         wrong.truncate(negatives);
-        let name = |line: &Line| &module.function(line.function).wire_name;
+        let name = |line: &TrainingSentence| &module.function(line.function).wire_name;
         if wrong.is_empty() {
             records.push(json!({"anchor": line.text, "positive": positive, "function": name(line)}));
         }
@@ -42,7 +42,13 @@ pub(super) fn records(
 }
 
 /// Another sentence of the function, else its description.
-fn positive(module: &Module, lines: &[Line], near: &Near, index: usize, random: &mut fastrand::Rng) -> Option<String> {
+fn positive(
+    module: &Module,
+    lines: &[TrainingSentence],
+    near: &SentenceVectors,
+    index: usize,
+    random: &mut fastrand::Rng,
+) -> Option<String> {
     let function = lines[index].function;
     let others: Vec<usize> = near.own(function).iter().copied().filter(|other| *other != index).collect();
     if others.is_empty() {

@@ -179,14 +179,14 @@ async fn answer(
 ) {
     let state = Arc::clone(&connection.state);
     let service = service_fn(|mut request: Request<Incoming>| {
-        let running = Arc::new(Running::new(&connection));
+        let running = Arc::new(RunningRequest::new(&connection));
         request.extensions_mut().insert(Peer(peer));
         request.extensions_mut().insert(Asking(Arc::downgrade(&running)));
         // For handlers that answer on a task of their own.
         request.extensions_mut().insert(presence.clone());
         let state = Arc::clone(&running.state);
         let answer = router.clone().oneshot(request.map(|body| Body::new(Coming { body, state })));
-        async move { Ok::<_, Infallible>(answer.await?.map(|body| Answer { body, _running: running })) }
+        async move { Ok::<_, Infallible>(answer.await?.map(|body| TrackedBody { body, _running: running })) }
     });
     let io = TokioIo::new(Watched { stream, state: Arc::clone(&state) });
     let mut serving = pin!(http.serve_connection(io, service));
@@ -215,7 +215,7 @@ fn told(ended: hyper::Result<()>) {
 /// The open connections. When the limit is reached, a new connection at once replaces one that waits for its client.
 pub(super) struct Connections {
     most: usize,
-    open: Mutex<Vec<Arc<State>>>,
+    open: Mutex<Vec<Arc<ConnectionState>>>,
     /// Requests that run, by who asks.
     running: Shares,
     /// Hashes owners to numbers, which are compared for each connection when one must be dropped.
@@ -225,7 +225,7 @@ pub(super) struct Connections {
     changed: Notify,
 }
 
-struct State {
+struct ConnectionState {
     /// The address until a request names a key, as a number of [`Connections::number`].
     owner: AtomicU64,
     /// Running requests: at most one, plus one between the end of an answer and the end of its body.
@@ -252,7 +252,7 @@ enum Rank {
     Young,
 }
 
-impl State {
+impl ConnectionState {
     fn is_idle(&self) -> bool {
         self.running.load(Ordering::Acquire) == 0
     }
@@ -320,7 +320,7 @@ impl Connections {
         if open.len() >= self.most && !drop_one(&mut open, |_| true) {
             return None;
         }
-        let state = Arc::new(State {
+        let state = Arc::new(ConnectionState {
             owner: AtomicU64::new(self.number(&Owner::of_address(address))),
             running: AtomicUsize::new(0),
             is_known: AtomicBool::new(false),
@@ -353,14 +353,14 @@ impl Connections {
     }
 
     /// The list is consistent whenever the lock is released, so a poisoned lock is safe to use.
-    fn list(&self) -> MutexGuard<'_, Vec<Arc<State>>> {
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<ConnectionState>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Drops the first connection by rank; within a rank, one of the owner that has most, and of these the one that has
 /// waited longest for its client. Its place is free at once.
-fn drop_one(open: &mut Vec<Arc<State>>, of: impl Fn(u64) -> bool) -> bool {
+fn drop_one(open: &mut Vec<Arc<ConnectionState>>, of: impl Fn(u64) -> bool) -> bool {
     let mut counts: FxHashMap<u64, usize> = FxHashMap::default();
     open.iter().for_each(|state| *counts.entry(state.owner()).or_default() += 1);
     let ranked = open.iter().enumerate().filter(|(_, state)| of(state.owner()));
@@ -376,7 +376,7 @@ fn drop_one(open: &mut Vec<Arc<State>>, of: impl Fn(u64) -> bool) -> bool {
 /// A connection that counts as open until this is dropped or its place is taken.
 struct Admitted {
     connections: Arc<Connections>,
-    state: Arc<State>,
+    state: Arc<ConnectionState>,
 }
 
 impl Drop for Admitted {
@@ -387,14 +387,14 @@ impl Drop for Admitted {
 }
 
 /// A request, from its head to the end of its answer's body.
-struct Running {
+struct RunningRequest {
     connections: Arc<Connections>,
-    state: Arc<State>,
+    state: Arc<ConnectionState>,
     /// The share of its owner that the request uses.
     share: Mutex<Option<Share>>,
 }
 
-impl Running {
+impl RunningRequest {
     fn new(connection: &Admitted) -> Self {
         let state = Arc::clone(&connection.state);
         state.running.fetch_add(1, Ordering::AcqRel);
@@ -404,7 +404,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         if self.state.running.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.state.waits();
@@ -415,7 +415,7 @@ impl Drop for Running {
 
 /// The request's connection, stored among its extensions.
 #[derive(Clone)]
-pub(super) struct Asking(Weak<Running>);
+pub(super) struct Asking(Weak<RunningRequest>);
 
 impl Asking {
     /// Counts the request as this owner's until its answer is sent; false if the owner has reached its limit. An
@@ -441,7 +441,7 @@ impl Asking {
 /// A request's body that marks its connection as waiting or active while it arrives.
 struct Coming {
     body: Incoming,
-    state: Arc<State>,
+    state: Arc<ConnectionState>,
 }
 
 impl HttpBody for Coming {
@@ -469,12 +469,12 @@ impl HttpBody for Coming {
 }
 
 /// A body that keeps its connection from counting as idle.
-struct Answer {
+struct TrackedBody {
     body: Body,
-    _running: Arc<Running>,
+    _running: Arc<RunningRequest>,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -495,7 +495,7 @@ impl HttpBody for Answer {
 struct Watched {
     /// Elsewhere the lock is held only briefly, to check the stream.
     stream: Arc<Mutex<TcpStream>>,
-    state: Arc<State>,
+    state: Arc<ConnectionState>,
 }
 
 /// Whether the client has not closed its end, as far as the system has noticed, even while unread data remains.
@@ -656,7 +656,7 @@ mod tests {
         let (first, second) = (connections.admit(other).await, connections.admit(other).await);
         let third = connections.admit(other).await;
         // The client of the first connection neither sends nor reads.
-        let requests = [Running::new(&first), Running::new(&second), Running::new(&third)];
+        let requests = [RunningRequest::new(&first), RunningRequest::new(&second), RunningRequest::new(&third)];
         waited(&pooled, 20_000, true);
         waited(&half, 500, false);
         waited(&first, 600, true);
@@ -677,7 +677,7 @@ mod tests {
     async fn whoever_waits_for_room_gets_it() {
         let connections = Arc::new(Connections::new(1));
         let only = connections.admit(address("127.0.0.1")).await;
-        let request = Running::new(&only);
+        let request = RunningRequest::new(&only);
         let waiting = tokio::spawn({
             let connections = Arc::clone(&connections);
             async move { drop(connections.admit(address("127.0.0.1")).await) }
@@ -698,7 +698,7 @@ mod tests {
         let mut held = Vec::new();
         let mut ask = |owner: &Owner| {
             let connection = connections.admit(address("127.0.0.1")).now_or_never()?;
-            let running = Arc::new(Running::new(&connection));
+            let running = Arc::new(RunningRequest::new(&connection));
             let may = Asking(Arc::downgrade(&running)).is_of(owner);
             held.push((connection, running));
             Some(may)

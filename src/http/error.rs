@@ -309,10 +309,10 @@ const fn error_type(status: StatusCode) -> &'static str {
 
 /// An error response.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ApiError(Inner);
+pub struct ApiError(ApiErrorKind);
 
 #[derive(Debug, Clone, PartialEq)]
-enum Inner {
+enum ApiErrorKind {
     Fault { fault: Fault, message: String, param: Option<Cow<'static, str>>, diagnostics: Option<Diagnostics> },
     Failure(Failure),
 }
@@ -325,13 +325,13 @@ impl ApiError {
             message.truncate(cut);
             message.push('…');
         }
-        Self(Inner::Fault { fault, message, param: None, diagnostics: None })
+        Self(ApiErrorKind::Fault { fault, message, param: None, diagnostics: None })
     }
 
     /// Names the request member that the fault is about.
     #[must_use]
     pub fn about(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        if let Inner::Fault { param, .. } = &mut self.0 {
+        if let ApiErrorKind::Fault { param, .. } = &mut self.0 {
             *param = Some(name.into());
         }
         self
@@ -340,7 +340,7 @@ impl ApiError {
     /// Renames the member of [`Self::about`]; does nothing if there is none.
     #[must_use]
     pub(super) fn renamed(mut self, name: impl FnOnce(&str) -> String) -> Self {
-        if let Inner::Fault { param: Some(param), .. } = &mut self.0 {
+        if let ApiErrorKind::Fault { param: Some(param), .. } = &mut self.0 {
             *param = Cow::Owned(name(param));
         }
         self
@@ -348,7 +348,7 @@ impl ApiError {
 
     #[must_use]
     pub fn failure(failure: Failure) -> Self {
-        Self(Inner::Failure(failure))
+        Self(ApiErrorKind::Failure(failure))
     }
 
     /// A failure whose cause is only logged.
@@ -363,7 +363,7 @@ impl ApiError {
         let errors = diagnostics.errors().count();
         let first = diagnostics.errors().next().map(|found| format!("; the first: {found}")).unwrap_or_default();
         let mut error = Self::fault(Fault::ModuleRefused, format!("module `{name}` has {errors} error(s){first}"));
-        if let Inner::Fault { diagnostics: all, .. } = &mut error.0 {
+        if let ApiErrorKind::Fault { diagnostics: all, .. } = &mut error.0 {
             *all = Some(diagnostics.clone());
         }
         error
@@ -406,11 +406,11 @@ impl ApiError {
     /// The status and the content of the body.
     pub(super) fn into_body(self) -> (StatusCode, ErrorEnvelope) {
         let (status, code, message, param, diagnostics) = match self.0 {
-            Inner::Fault { fault, message, param, diagnostics } => {
+            ApiErrorKind::Fault { fault, message, param, diagnostics } => {
                 let (status, code) = fault.row();
                 (status, code, message, param, diagnostics)
             }
-            Inner::Failure(failure) => {
+            ApiErrorKind::Failure(failure) => {
                 let (status, code, message) = failure.row();
                 (status, code, message.to_owned(), None, None)
             }
@@ -544,11 +544,11 @@ pub(super) struct ErrorCode(pub(super) &'static str);
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (retry_after, should_retry) = match &self.0 {
-            Inner::Fault { fault, .. } => {
+            ApiErrorKind::Fault { fault, .. } => {
                 let may_pass = matches!(fault, Fault::TooManyRequests | Fault::SessionConflict);
                 (may_pass.then_some(RETRY_AFTER_SECONDS), None)
             }
-            Inner::Failure(failure) => (failure.retry_after(), failure.should_retry()),
+            ApiErrorKind::Failure(failure) => (failure.retry_after(), failure.should_retry()),
         };
         let (status, body) = self.into_body();
         let code = body.error.code;
@@ -634,7 +634,8 @@ mod tests {
 
     #[test]
     fn messages_are_cut() {
-        let ApiError(Inner::Fault { message, .. }) = ApiError::fault(Fault::InvalidValue, "ä".repeat(10_000)) else {
+        let ApiError(ApiErrorKind::Fault { message, .. }) = ApiError::fault(Fault::InvalidValue, "ä".repeat(10_000))
+        else {
             panic!("a fault")
         };
         assert_eq!(message.chars().count(), LONGEST_MESSAGE + 1);

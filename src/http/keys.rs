@@ -132,7 +132,7 @@ fn hash(secret: &str) -> blake3::Hash {
 /// The content of the key file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct KeyFile {
     keys: Vec<Key>,
 }
 
@@ -156,7 +156,7 @@ pub fn read(path: &Path) -> Result<Vec<Key>, KeysError> {
         Err(error) => return Err(failed(error.to_string())),
     };
     // The parser's message could reveal the file's content.
-    let kept: Kept = serde_json::from_str(&text)
+    let kept: KeyFile = serde_json::from_str(&text)
         .map_err(|error| failed(format!("no file of keys: line {}, column {}", error.line(), error.column())))?;
     match kept.keys.iter().find(|key| blake3::Hash::from_hex(&key.hash).is_err()) {
         Some(key) => Err(failed(format!("the hash of `{}` is none", key.id))),
@@ -213,7 +213,7 @@ pub fn write(path: &Path, keys: Vec<Key>) -> Result<(), KeysError> {
         if let Some(directory) = directory {
             fs::create_dir_all(directory)?;
         }
-        let text = serde_json::to_vec_pretty(&Kept { keys })?;
+        let text = serde_json::to_vec_pretty(&KeyFile { keys })?;
         files::replace(path, Access::Owner, |file| file.write_all(&text))
     };
     put().map_err(|error| KeysError { path: path.to_owned(), problem: error.to_string() })
@@ -295,11 +295,11 @@ pub(super) struct Keys {
     /// Keys are not required.
     open: bool,
     most_turns: usize,
-    loaded: Mutex<Loaded>,
+    loaded: Mutex<LoadedKeys>,
 }
 
 #[derive(Default)]
-struct Loaded {
+struct LoadedKeys {
     /// Of the file as last read.
     stamp: Option<FileStamp>,
     /// Whether it was checked if keys existed before this start.
@@ -365,7 +365,7 @@ impl Keys {
     }
 
     /// Notes on disk that there are keys, so that the next start requires one too.
-    fn remember(&self, loaded: &mut Loaded, has_keys: bool) {
+    fn remember(&self, loaded: &mut LoadedKeys, has_keys: bool) {
         if !has_keys {
             if loaded.required {
                 let file = self.path.display();
@@ -383,7 +383,7 @@ impl Keys {
     }
 
     /// The keys that are in the file now.
-    fn loaded(&self) -> MutexGuard<'_, Loaded> {
+    fn loaded(&self) -> MutexGuard<'_, LoadedKeys> {
         let stamp = fs::metadata(&self.path).ok().map(|file| FileStamp::of(&file));
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if !loaded.is_begun {
@@ -420,12 +420,12 @@ mod tests {
 
     use super::*;
 
-    struct Place {
+    struct TempKeys {
         directory: tempfile::TempDir,
         keys: Keys,
     }
 
-    impl Place {
+    impl TempKeys {
         fn new() -> Self {
             let directory = tempfile::tempdir().unwrap();
             let options = HttpOptions { keys: directory.path().join("kept/keys.json"), ..HttpOptions::default() };
@@ -450,7 +450,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn a_revoked_key_is_out_though_the_file_looks_the_same() {
-        let place = Place::new();
+        let place = TempKeys::new();
         let (one, text) = Key::make("one", vec![Scope::Predict], Vec::new());
         let two = Key { created: one.created.clone(), ..Key::make("two", vec![Scope::Predict], Vec::new()).0 };
         place.put(&[&one]);
@@ -470,7 +470,7 @@ mod tests {
 
     #[test]
     fn only_who_has_a_key_is_known() {
-        let place = Place::new();
+        let place = TempKeys::new();
         assert_eq!(place.ask(""), Ok(None), "without keys there is nothing to ask for");
         let (key, text) = Key::make("ours", vec![Scope::Predict], Vec::new());
         let (other, _) = Key::make("other", vec![Scope::Predict], Vec::new());
@@ -496,7 +496,7 @@ mod tests {
 
     #[test]
     fn a_revoked_key_is_out_and_nothing_opens_up() {
-        let place = Place::new();
+        let place = TempKeys::new();
         let (key, text) = Key::make("ours", vec![Scope::Predict], Vec::new());
         place.put(&[&key]);
         assert!(place.ask(&text).is_ok());
@@ -509,7 +509,7 @@ mod tests {
         assert_eq!(place.ask(""), Err(401));
         fs::remove_file(&place.keys.path).unwrap();
         assert_eq!((place.ask(&text), place.ask("")), (Err(401), Err(401)), "the file is gone");
-        let broken = Place::new();
+        let broken = TempKeys::new();
         fs::create_dir_all(broken.keys.path.parent().unwrap()).unwrap();
         fs::write(&broken.keys.path, "{").unwrap();
         assert_eq!(broken.ask(""), Err(401), "nobody knows whether there are keys");
@@ -518,7 +518,7 @@ mod tests {
     /// The next start requires a key whatever happened to the file.
     #[test]
     fn a_start_after_the_last_key_opens_nothing() {
-        let again = |place: &Place| {
+        let again = |place: &TempKeys| {
             let options = HttpOptions { keys: place.keys.path.clone(), ..HttpOptions::default() };
             let headers = HeaderMap::new();
             let closed = Keys::new(&options).of(&headers).is_err();
@@ -526,9 +526,9 @@ mod tests {
             assert!(open, "somebody says so");
             closed
         };
-        let never = Place::new();
+        let never = TempKeys::new();
         assert!(!again(&never) && !are_required(&never.keys.path));
-        let place = Place::new();
+        let place = TempKeys::new();
         let (key, text) = Key::make("ours", vec![Scope::Predict], Vec::new());
         place.put(&[&key]);
         assert!(place.ask(&text).is_ok() && again(&place));
@@ -542,7 +542,7 @@ mod tests {
 
     #[test]
     fn keys_that_are_made_at_once_are_all_kept() {
-        let place = Place::new();
+        let place = TempKeys::new();
         let path = &place.keys.path;
         std::thread::scope(|scope| {
             for _ in 0..12 {

@@ -31,9 +31,9 @@ const REMEMBERED: usize = 1_000;
 
 /// Mock answers for one module's services.
 #[derive(Clone)]
-pub struct Mock(Arc<Inner>);
+pub struct Mock(Arc<MockState>);
 
-struct Inner {
+struct MockState {
     functions: Vec<Mocked>,
     longest: usize,
     given: Mutex<BTreeMap<String, (StatusCode, Value)>>,
@@ -62,7 +62,7 @@ impl Mock {
                 schema: function.endpoint.as_ref().and_then(|endpoint| endpoint.answer.clone()),
             }),
         });
-        Self(Arc::new(Inner { functions: functions.collect(), longest, given: Mutex::default() }))
+        Self(Arc::new(MockState { functions: functions.collect(), longest, given: Mutex::default() }))
     }
 
     /// One line for each function: its method, path and name.

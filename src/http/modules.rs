@@ -19,7 +19,7 @@ use crate::{
         Diagnostic, Diagnostics, Function, Module, ModuleName, Recognizer, RecognizerKind, Slot, SlotKind,
         settings::StrategyName,
     },
-    snapshot::{BuildReport, Failure},
+    snapshot::{BuildReport, ModuleFailure},
 };
 
 /// What a build did.
@@ -127,11 +127,11 @@ impl Counts {
 }
 
 impl ModuleSummary {
-    fn new(name: &ModuleName, module: Option<&Module>, failure: Option<Failure>) -> Self {
+    fn new(name: &ModuleName, module: Option<&Module>, failure: Option<ModuleFailure>) -> Self {
         let state = match (module, &failure) {
             (Some(_), None) => ModuleState::Serving,
             (Some(_), Some(_)) => ModuleState::Stale,
-            (None, Some(Failure { may_pass: true, .. })) => ModuleState::Unavailable,
+            (None, Some(ModuleFailure { may_pass: true, .. })) => ModuleState::Unavailable,
             (None, Some(_)) => ModuleState::Refused,
             (None, None) => ModuleState::NotLoaded,
         };
@@ -222,7 +222,7 @@ pub(super) struct RecognizerBody {
 }
 
 impl ModuleDetails {
-    fn new(module: &Module, failure: Option<Failure>) -> Self {
+    fn new(module: &Module, failure: Option<ModuleFailure>) -> Self {
         Self {
             summary: ModuleSummary::new(&module.name, Some(module), failure),
             settings: SettingsBody {
@@ -403,7 +403,7 @@ mod tests {
         let module = fixture::module();
         let state = |module, failure| ModuleSummary::new(&fixture::module().name, module, failure).state;
         assert_eq!(state(Some(&module), None), ModuleState::Serving);
-        let failure = |may_pass| Some(Failure { diagnostics: Diagnostics::default(), may_pass });
+        let failure = |may_pass| Some(ModuleFailure { diagnostics: Diagnostics::default(), may_pass });
         assert_eq!(state(Some(&module), failure(false)), ModuleState::Stale);
         assert_eq!(state(Some(&module), failure(true)), ModuleState::Stale);
         assert_eq!(state(None, failure(false)), ModuleState::Refused);

@@ -13,7 +13,7 @@ use tower::Service;
 
 use super::{
     ApiError, Fault, HttpOptions,
-    middleware::{Edge, around, deadline, in_flight},
+    middleware::{LayerState, around, deadline, in_flight},
 };
 
 /// A service at one path, beside the routes or instead of them. It has the layers and the time limit of every route,
@@ -37,7 +37,7 @@ impl Mounted {
     }
 
     /// As routes beside others.
-    pub(super) fn routes<S: Clone + Send + Sync + 'static>(self, edge: &Edge) -> Router<S> {
+    pub(super) fn routes<S: Clone + Send + Sync + 'static>(self, edge: &LayerState) -> Router<S> {
         self.routes
             .route_layer(middleware::from_fn_with_state(edge.clone(), deadline))
             .route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
@@ -46,7 +46,7 @@ impl Mounted {
 
     /// As a router of its own.
     pub(super) fn alone(self, options: HttpOptions) -> Router {
-        let (path, edge) = (self.path, Edge::new(options));
+        let (path, edge) = (self.path, LayerState::new(options));
         let routes = self.routes(&edge).fallback(move |request: Request| async move {
             let asked = request.uri().path();
             ApiError::fault(Fault::UnknownRoute, format!("there is no route `{asked}`; it is `{path}`"))

@@ -23,7 +23,7 @@ use crate::answer::{chunk::ChatChunk, event::ResponseEvent};
     ),
     components(schemas(ErrorEnvelope, ChatChunk, ResponseEvent)),
 )]
-pub(super) struct Document;
+pub(super) struct ApiDocument;
 
 /// Adds the errors that each route can return; all use the same envelope.
 fn add_all_errors(document: &mut utoipa::openapi::OpenApi) {

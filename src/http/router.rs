@@ -19,15 +19,15 @@ use super::{
     chat,
     conversations::{events, observe, session},
     health, inspector,
-    middleware::{Edge, INSPECTOR, around, deadline, in_flight},
+    middleware::{INSPECTOR, LayerState, around, deadline, in_flight},
     modules,
     mount::Mounted,
-    openapi::{self, Document},
+    openapi::{self, ApiDocument},
     predict, responses, retrieve,
 };
 
 /// The page for people; it is not part of the API.
-fn inspector(edge: &Edge) -> Router<AppState> {
+fn inspector(edge: &LayerState) -> Router<AppState> {
     let [enter, page, file] = INSPECTOR;
     let routes = Router::new()
         .route(enter, get(inspector::enter))
@@ -59,18 +59,18 @@ pub fn admin_router(app: AppState) -> Router {
     complete(routes.merge(inspector(&edge)), &edge, app)
 }
 
-fn complete(routes: Router<AppState>, edge: &Edge, app: AppState) -> Router {
+fn complete(routes: Router<AppState>, edge: &LayerState, app: AppState) -> Router {
     let routes = routes.fallback(unknown_route).method_not_allowed_fallback(method_not_allowed);
     around(routes, edge).with_state(app)
 }
 
 /// Every route with its description.
-fn described(edge: &Edge) -> OpenApiRouter<AppState> {
+fn described(edge: &LayerState) -> OpenApiRouter<AppState> {
     for_clients(edge).merge(for_operators(edge))
 }
 
-fn for_clients(edge: &Edge) -> OpenApiRouter<AppState> {
-    let understand = OpenApiRouter::with_openapi(Document::openapi())
+fn for_clients(edge: &LayerState) -> OpenApiRouter<AppState> {
+    let understand = OpenApiRouter::with_openapi(ApiDocument::openapi())
         .routes(routes!(predict::predict))
         .routes(routes!(chat::complete))
         .routes(routes!(responses::respond))
@@ -87,7 +87,7 @@ fn for_clients(edge: &Edge) -> OpenApiRouter<AppState> {
 }
 
 /// Routes for operators: modules, health, documents, metrics.
-fn for_operators(edge: &Edge) -> OpenApiRouter<AppState> {
+fn for_operators(edge: &LayerState) -> OpenApiRouter<AppState> {
     // Builds have no time limit and run in the background; everything else has `http.timeout_ms`.
     let builds = OpenApiRouter::new()
         .routes(routes!(modules::index, modules::index_by_get))
@@ -111,7 +111,7 @@ fn for_operators(edge: &Edge) -> OpenApiRouter<AppState> {
         .routes(routes!(health::metrics))
 }
 
-fn timed(routes: OpenApiRouter<AppState>, edge: &Edge) -> OpenApiRouter<AppState> {
+fn timed(routes: OpenApiRouter<AppState>, edge: &LayerState) -> OpenApiRouter<AppState> {
     routes.route_layer(middleware::from_fn_with_state(edge.clone(), deadline))
 }
 
@@ -119,7 +119,7 @@ fn timed(routes: OpenApiRouter<AppState>, edge: &Edge) -> OpenApiRouter<AppState
 #[must_use]
 pub fn document() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| openapi::text(described(&Edge::new(HttpOptions::default())).into_openapi()))
+    TEXT.get_or_init(|| openapi::text(described(&LayerState::new(HttpOptions::default())).into_openapi()))
 }
 
 /// This document
@@ -210,7 +210,7 @@ mod tests {
     async fn a_panic_is_a_500_that_says_nothing() {
         let routes = Router::new().route("/boom", get(|| async { panic!("secret path /etc") as &str }));
         let request = Request::get("/boom").body(Body::empty()).unwrap();
-        let routes = around(routes, &Edge::new(HttpOptions::default()));
+        let routes = around(routes, &LayerState::new(HttpOptions::default()));
         let (status, headers, body) = answer(routes, request).await;
         assert_eq!((status, &body["error"]["code"]), (500, &"internal_error".into()));
         assert!(!body.to_string().contains("secret"));

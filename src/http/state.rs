@@ -15,7 +15,7 @@ use super::{
     caller::Caller,
     keys::Keys,
     metrics::Metrics,
-    middleware::{Edge, too_many_bytes},
+    middleware::{LayerState, too_many_bytes},
 };
 use crate::{
     module::ModuleName,
@@ -79,7 +79,7 @@ impl AppState {
         conversations: Conversations,
     ) -> Self {
         let builds = Builds::new(snapshots.clone());
-        let Edge { options, metrics, keys, bodies } = Edge::new(options);
+        let LayerState { options, metrics, keys, bodies } = LayerState::new(options);
         Self(Arc::new(Shared {
             snapshots,
             understander,
@@ -100,8 +100,8 @@ impl AppState {
     }
 
     /// The state that the layers share with the routes.
-    pub(super) fn edge(&self) -> Edge {
-        Edge {
+    pub(super) fn edge(&self) -> LayerState {
+        LayerState {
             options: Arc::clone(&self.options),
             metrics: Arc::clone(&self.metrics),
             keys: Arc::clone(&self.0.keys),

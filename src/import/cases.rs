@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     project::{Example, Function, Labelled, Place, Project},
-    reader::Reader,
+    reader::ProjectReader,
     settle,
 };
 use crate::{
@@ -26,7 +26,7 @@ pub(super) fn arguments(
 }
 
 /// Takes every n-th example out as a case, if the source has no test set.
-pub(super) fn hold_out(project: &mut Project, percent: u8, reader: &mut Reader) -> Vec<Labelled> {
+pub(super) fn hold_out(project: &mut Project, percent: u8, reader: &mut ProjectReader) -> Vec<Labelled> {
     let mut held = Vec::new();
     if percent == 0 || !project.tests.is_empty() {
         return held;
@@ -53,7 +53,7 @@ pub(super) fn cases(
     held_out: &[Labelled],
     module: &Module,
     sampler: &Sampler<'_>,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) -> Vec<Value> {
     let mut cases = Vec::new();
     let function = |name: &str| project.functions.iter().find(|function| function.name == name);

@@ -8,20 +8,20 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::{
     builtins,
-    project::{Entity, Example, Function, Labelled, Part, Place, Project, Slot},
-    reader::{Reader, flag, scalar, text},
+    project::{Entity, Example, Function, Labelled, Place, Project, ProjectSlot, TemplatePart},
+    reader::{ProjectReader, flag, scalar, text},
 };
 use crate::text::tag;
 
 /// The unit of offsets and lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+enum OffsetUnit {
     Utf16,
     CodePoint,
     Grapheme,
 }
 
-pub(super) fn read(reader: &mut Reader, language: Option<&str>) -> Project {
+pub(super) fn read(reader: &mut ProjectReader, language: Option<&str>) -> Project {
     let mut project = Project::default();
     let paths = reader.paths(|path| path.ends_with(".json"));
     for path in &paths {
@@ -42,7 +42,7 @@ pub(super) fn read(reader: &mut Reader, language: Option<&str>) -> Project {
             }
             project.description = text(&document, "desc").to_owned();
             let language = language.unwrap_or_else(|| text(&document, "culture"));
-            read_parts(parts, language, Unit::Utf16, &mut project, reader);
+            read_parts(parts, language, OffsetUnit::Utf16, &mut project, reader);
         } else if let Some(assets) = reader.object(&document, "assets", &root) {
             let assets = Value::Object(assets.clone());
             one(&document, &assets, &root, language, &mut project, reader);
@@ -62,13 +62,13 @@ struct Parts {
 }
 
 /// The items of a list, with their places.
-fn items(value: &Value, key: &str, at: &Place, reader: &mut Reader) -> Vec<(Value, Place)> {
+fn items(value: &Value, key: &str, at: &Place, reader: &mut ProjectReader) -> Vec<(Value, Place)> {
     let list = reader.list(value, key, at).iter().cloned().enumerate();
     list.map(|(index, item)| (item, at.key(key).index(index))).collect()
 }
 
 /// The parts of a LUIS app, as CLU has them.
-fn luis(document: &Value, root: &Place, reader: &mut Reader) -> Parts {
+fn luis(document: &Value, root: &Place, reader: &mut ProjectReader) -> Parts {
     let mut of = |key: &str, form: &dyn Fn(&Value) -> Value| -> Vec<(Value, Place)> {
         items(document, key, root, reader).into_iter().map(|(item, place)| (form(&item), place)).collect()
     };
@@ -133,7 +133,7 @@ fn one(
     root: &Place,
     wanted: Option<&str>,
     project: &mut Project,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) {
     let metadata = document.get("metadata").unwrap_or(&Value::Null);
     let kind = text(metadata, "projectKind");
@@ -150,9 +150,9 @@ fn one(
     let language = wanted.unwrap_or_else(|| text(metadata, "language")).to_owned();
     project.description = text(metadata, "description").to_owned();
     let unit = match text(document, "stringIndexType") {
-        "" | "Utf16CodeUnit" => Unit::Utf16,
-        "UnicodeCodePoint" => Unit::CodePoint,
-        "TextElements_v8" | "TextElement_V8" => Unit::Grapheme,
+        "" | "Utf16CodeUnit" => OffsetUnit::Utf16,
+        "UnicodeCodePoint" => OffsetUnit::CodePoint,
+        "TextElements_v8" | "TextElement_V8" => OffsetUnit::Grapheme,
         other => {
             let message = format!("`{other}` is no way to count that is known");
             let hint = "Utf16CodeUnit, UnicodeCodePoint or TextElements_v8";
@@ -176,7 +176,7 @@ fn one(
     read_parts(Parts { intents, entities, utterances }, &language, unit, project, reader);
 }
 
-fn read_parts(parts: Parts, language: &str, unit: Unit, project: &mut Project, reader: &mut Reader) {
+fn read_parts(parts: Parts, language: &str, unit: OffsetUnit, project: &mut Project, reader: &mut ProjectReader) {
     project.language = Some(language.to_owned()).filter(|tag| !tag.is_empty());
     let prebuilt = entities(&parts.entities, language, project, reader);
     for (intent, place) in parts.intents {
@@ -209,7 +209,7 @@ fn read_parts(parts: Parts, language: &str, unit: Unit, project: &mut Project, r
     reader_none(project, reader);
 }
 
-fn reader_none(project: &Project, reader: &mut Reader) {
+fn reader_none(project: &Project, reader: &mut ProjectReader) {
     if let Some(first) = project.out_of_scope.first() {
         let what = format!("{} utterances of `None`", project.out_of_scope.len());
         reader.changed(&first.place.clone(), what, "what no function fits needs no examples here: they are cases");
@@ -226,7 +226,7 @@ fn entities(
     entities: &[(Value, Place)],
     language: &str,
     project: &mut Project,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) -> Vec<(String, Place, String, &'static str)> {
     let mut notes = Vec::new();
     for (entity, place) in entities {
@@ -291,7 +291,7 @@ fn entities(
 }
 
 /// Labelled words of an utterance.
-struct Label {
+struct EntityLabel {
     range: Range<usize>,
     entity: String,
     /// The entity's name, or the label's role.
@@ -304,11 +304,11 @@ fn labels(
     utterance: &Value,
     said: &str,
     place: &Place,
-    unit: Unit,
+    unit: OffsetUnit,
     project: &Project,
-    reader: &mut Reader,
-) -> Option<Vec<Label>> {
-    let mut spans: Vec<(Label, Place)> = Vec::new();
+    reader: &mut ProjectReader,
+) -> Option<Vec<EntityLabel>> {
+    let mut spans: Vec<(EntityLabel, Place)> = Vec::new();
     for (index, label) in reader.list(utterance, "entities", place).iter().enumerate() {
         let at = place.key("entities").index(index);
         let category = reader.name(label, "category", &at)?;
@@ -335,13 +335,13 @@ fn labels(
             return None;
         };
         let slot = Some(text(label, "role")).filter(|role| !role.is_empty()).unwrap_or(category).to_owned();
-        spans.push((Label { range, entity: category.to_owned(), slot }, at));
+        spans.push((EntityLabel { range, entity: category.to_owned(), slot }, at));
     }
     // Labels may be nested; here a word belongs to one slot, and the longer label is kept.
     spans.sort_by_key(|(label, _)| (std::cmp::Reverse(label.range.len()), label.range.start));
-    let mut kept: Vec<Label> = Vec::new();
+    let mut kept: Vec<EntityLabel> = Vec::new();
     for (label, at) in spans {
-        let Label { range, entity, .. } = &label;
+        let EntityLabel { range, entity, .. } = &label;
         if kept.iter().any(|other| range.start < other.range.end && other.range.start < range.end) {
             let what = format!("label `{entity}` of `{}`", &said[range.clone()]);
             reader.dropped(&at, what, "it overlaps a longer label: words stand for one slot");
@@ -353,7 +353,7 @@ fn labels(
     Some(kept)
 }
 
-fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project, reader: &mut Reader) {
+fn utterance(utterance: &Value, place: &Place, unit: OffsetUnit, project: &mut Project, reader: &mut ProjectReader) {
     let Some(said) = utterance.get("text").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) else {
         reader.fault(place, "bad-member", "an utterance has a `text`", "");
         return;
@@ -362,7 +362,7 @@ fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project
     let Some(kept) = labels(utterance, said, place, unit, project, reader) else { return };
     let is_test = text(utterance, "dataset").eq_ignore_ascii_case("test");
     if intent == "None" {
-        let example = Example { parts: vec![Part::Text(said.to_owned())], answers: None, place: place.clone() };
+        let example = Example { parts: vec![TemplatePart::Text(said.to_owned())], answers: None, place: place.clone() };
         if is_test {
             project.tests.push(Labelled { example, function: None });
         } else {
@@ -377,16 +377,16 @@ fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project
     };
     let mut parts = Vec::new();
     let mut at = 0;
-    for Label { range, entity, slot } in kept {
-        parts.push(Part::Text(said[at..range.start].to_owned()));
+    for EntityLabel { range, entity, slot } in kept {
+        parts.push(TemplatePart::Text(said[at..range.start].to_owned()));
         if function.slot(&slot).is_none() {
             let (name, entity) = (slot.clone(), Some(entity));
-            function.slots.push(Slot { name, entity, place: place.clone(), ..Slot::default() });
+            function.slots.push(ProjectSlot { name, entity, place: place.clone(), ..ProjectSlot::default() });
         }
-        parts.push(Part::said(slot, &said[range.clone()]));
+        parts.push(TemplatePart::said(slot, &said[range.clone()]));
         at = range.end;
     }
-    parts.push(Part::Text(said[at..].to_owned()));
+    parts.push(TemplatePart::Text(said[at..].to_owned()));
     let example = Example { parts, answers: None, place: place.clone() };
     if is_test {
         project.tests.push(Labelled { example, function: Some(intent.to_owned()) });
@@ -396,14 +396,14 @@ fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project
 }
 
 /// The byte range of a range counted in `unit`; `None` if it ends outside the text or within a character.
-fn bytes(text: &str, offset: usize, length: usize, unit: Unit) -> Option<Range<usize>> {
+fn bytes(text: &str, offset: usize, length: usize, unit: OffsetUnit) -> Option<Range<usize>> {
     let end = offset.checked_add(length)?;
     let place = |wanted: usize| -> Option<usize> {
         let mut count = 0;
         let mut steps: Box<dyn Iterator<Item = (usize, usize)>> = match unit {
-            Unit::Utf16 => Box::new(text.char_indices().map(|(at, one)| (at, one.len_utf16()))),
-            Unit::CodePoint => Box::new(text.char_indices().map(|(at, _)| (at, 1))),
-            Unit::Grapheme => Box::new(text.grapheme_indices(true).map(|(at, _)| (at, 1))),
+            OffsetUnit::Utf16 => Box::new(text.char_indices().map(|(at, one)| (at, one.len_utf16()))),
+            OffsetUnit::CodePoint => Box::new(text.char_indices().map(|(at, _)| (at, 1))),
+            OffsetUnit::Grapheme => Box::new(text.grapheme_indices(true).map(|(at, _)| (at, 1))),
         };
         for (at, units) in steps.by_ref() {
             if count == wanted {
@@ -429,12 +429,12 @@ mod tests {
     fn offsets_count_what_the_project_says() {
         let text = "👩‍🍳 to Zürich";
         let part = |offset, length, unit| bytes(text, offset, length, unit).map(|range| &text[range]);
-        assert_eq!(part(9, 6, Unit::Utf16), Some("Zürich"));
-        assert_eq!(part(7, 6, Unit::CodePoint), Some("Zürich"));
-        assert_eq!(part(5, 6, Unit::Grapheme), Some("Zürich"));
-        assert_eq!(part(1, 2, Unit::Utf16), None, "half a character");
-        assert_eq!(part(9, 7, Unit::Utf16), None, "past the end");
-        assert_eq!(part(usize::MAX, 1, Unit::Utf16), None);
+        assert_eq!(part(9, 6, OffsetUnit::Utf16), Some("Zürich"));
+        assert_eq!(part(7, 6, OffsetUnit::CodePoint), Some("Zürich"));
+        assert_eq!(part(5, 6, OffsetUnit::Grapheme), Some("Zürich"));
+        assert_eq!(part(1, 2, OffsetUnit::Utf16), None, "half a character");
+        assert_eq!(part(9, 7, OffsetUnit::Utf16), None, "past the end");
+        assert_eq!(part(usize::MAX, 1, OffsetUnit::Utf16), None);
     }
 
     proptest! {
@@ -442,7 +442,7 @@ mod tests {
         fn every_part_of_a_text_is_found_by_its_utf16_offset(before in "\\PC{0,12}", part in "\\PC{1,12}", after in "\\PC{0,12}") {
             let text = format!("{before}{part}{after}");
             let count = |text: &str| text.encode_utf16().count();
-            let range = bytes(&text, count(&before), count(&part), Unit::Utf16);
+            let range = bytes(&text, count(&before), count(&part), OffsetUnit::Utf16);
             prop_assert_eq!(range.map(|range| &text[range]), Some(part.as_str()));
         }
     }

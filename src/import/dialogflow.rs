@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     builtins,
     project::{Entity, Place, Project},
-    reader::Reader,
+    reader::ProjectReader,
 };
 use crate::text::tag;
 
@@ -26,7 +26,7 @@ pub(super) fn kind(
     slot: &str,
     place: &Place,
     project: &mut Project,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) -> Option<String> {
     let name = written.rsplit('/').next().unwrap_or(written).trim_start_matches('@');
     if project.entity(name).is_some() {

@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::{
     dialogflow::{is_language, kind, raw},
     names::answers_a_question,
-    project::{Entity, Example, Function, Labelled, Part, Place, Project, Slot},
-    reader::{Reader, flag, scalar, text},
+    project::{Entity, Example, Function, Labelled, Place, Project, ProjectSlot, TemplatePart},
+    reader::{ProjectReader, flag, scalar, text},
 };
 use crate::text::tag;
 
 /// A parameter that a page asks for.
 #[derive(Debug, Clone)]
-struct Asked {
+struct PageParameter {
     name: String,
     kind: String,
     required: bool,
@@ -24,7 +24,7 @@ struct Asked {
     place: Place,
 }
 
-pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
+pub(super) fn read(reader: &mut ProjectReader, wanted: Option<&str>) -> Project {
     let mut project = Project::default();
     let mut language = wanted.map(str::to_owned);
     if let Some(agent) = reader.document("agent.json") {
@@ -54,7 +54,7 @@ pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
 }
 
 /// What a person says in the agent's test cases, and the intent that it means.
-fn tests(project: &mut Project, reader: &mut Reader) {
+fn tests(project: &mut Project, reader: &mut ProjectReader) {
     for path in reader.paths(|path| path.starts_with("testCases/") && path.ends_with(".json")) {
         let Some(document) = reader.document(&path) else { continue };
         let place = Place::new(&path, "");
@@ -64,7 +64,7 @@ fn tests(project: &mut Project, reader: &mut Reader) {
             let (Some(said), Some(intent)) = (said, intent) else { continue };
             if project.functions.iter().any(|function| function.name == intent) {
                 let at = place.key("testCaseConversationTurns").index(index);
-                let example = Example { parts: vec![Part::Text(said.to_owned())], answers: None, place: at };
+                let example = Example { parts: vec![TemplatePart::Text(said.to_owned())], answers: None, place: at };
                 project.tests.push(Labelled { example, function: Some(intent.to_owned()) });
             }
         }
@@ -72,7 +72,7 @@ fn tests(project: &mut Project, reader: &mut Reader) {
 }
 
 /// `DIRECTORY/NAME/NAME.json`.
-fn own_files(reader: &Reader, directory: &str) -> Vec<String> {
+fn own_files(reader: &ProjectReader, directory: &str) -> Vec<String> {
     reader.paths(|path| {
         path.strip_prefix(directory).is_some_and(|rest| {
             let mut parts = rest.split('/');
@@ -82,13 +82,13 @@ fn own_files(reader: &Reader, directory: &str) -> Vec<String> {
     })
 }
 
-fn in_language(path: &str, below: &str, language: &str, reader: &Reader) -> Option<String> {
+fn in_language(path: &str, below: &str, language: &str, reader: &ProjectReader) -> Option<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let languages = [language, &tag::language(language)];
     languages.into_iter().map(|tag| format!("{folder}/{below}/{tag}.json")).find(|path| reader.has(path))
 }
 
-fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader) {
+fn entity(path: &str, language: &str, project: &mut Project, reader: &mut ProjectReader) {
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
     let Some(name) = reader.name(&document, "displayName", &place) else { return };
@@ -151,7 +151,7 @@ fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader
 /// A page or flow: what it asks for, and where its conditions lead without a word of the person.
 #[derive(Debug, Clone, Default)]
 struct Page {
-    asked: Vec<Asked>,
+    asked: Vec<PageParameter>,
     /// Each with whether the dialogue goes there in any case.
     next: Vec<(String, bool)>,
 }
@@ -162,7 +162,7 @@ fn is_certain(condition: &str) -> bool {
 }
 
 /// For each intent, the parameters of the pages that its routes lead to, and of those that follow by conditions alone.
-fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
+fn pages(language: &str, reader: &mut ProjectReader) -> BTreeMap<String, Vec<PageParameter>> {
     let mut pages: BTreeMap<String, Page> = BTreeMap::new();
     let mut routes: Vec<(String, String)> = Vec::new();
     let mut told = false;
@@ -202,7 +202,7 @@ fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
         for (index, parameter) in reader.list(form, "parameters", &at).iter().enumerate() {
             let at = at.key("parameters").index(index);
             let Some(name) = reader.name(parameter, "displayName", &at) else { continue };
-            page.asked.push(Asked {
+            page.asked.push(PageParameter {
                 name: name.to_owned(),
                 kind: text(parameter, "entityType").to_owned(),
                 required: flag(parameter, "required") == Some(true),
@@ -218,13 +218,13 @@ fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
             pages.insert(key(name, kind), page.clone());
         }
     }
-    let mut by_intent: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+    let mut by_intent: BTreeMap<String, Vec<PageParameter>> = BTreeMap::new();
     for (intent, page) in routes {
         let known = by_intent.entry(intent).or_default();
         for (page, is_certain) in reached(&page, &pages) {
             for one in &page.asked {
                 if !known.iter().any(|other| other.name == one.name) {
-                    known.push(Asked { required: one.required && is_certain, ..one.clone() });
+                    known.push(PageParameter { required: one.required && is_certain, ..one.clone() });
                 }
             }
         }
@@ -261,15 +261,15 @@ fn question(parameter: &Value, language: &str) -> Option<String> {
 }
 
 /// Training phrases as the function's examples.
-fn examples(function: &mut Function, phrases: &[Value], place: &Place, reader: &mut Reader) {
+fn examples(function: &mut Function, phrases: &[Value], place: &Place, reader: &mut ProjectReader) {
     'phrases: for (index, phrase) in phrases.iter().enumerate() {
         let at = place.index(index);
         let mut parts = Vec::new();
         for (index, part) in reader.list(phrase, "parts", &at).iter().enumerate() {
             let words = raw(part, "text").to_owned();
             match text(part, "parameterId") {
-                "" => parts.push(Part::Text(words)),
-                id if function.slot(id).is_some() => parts.push(Part::said(id, words)),
+                "" => parts.push(TemplatePart::Text(words)),
+                id if function.slot(id).is_some() => parts.push(TemplatePart::said(id, words)),
                 id => {
                     let message = format!("`{}` has no parameter `{id}`", function.name);
                     let hint = "parameters are listed in the intent's own file";
@@ -285,9 +285,9 @@ fn examples(function: &mut Function, phrases: &[Value], place: &Place, reader: &
 fn intent(
     path: &str,
     language: &str,
-    asked: &BTreeMap<String, Vec<Asked>>,
+    asked: &BTreeMap<String, Vec<PageParameter>>,
     project: &mut Project,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) {
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
@@ -306,7 +306,7 @@ fn intent(
                 .flatten()
                 .map(|part| raw(part, "text"))
                 .collect();
-            let example = Example { parts: vec![Part::Text(words)], answers: None, place: at.index(index) };
+            let example = Example { parts: vec![TemplatePart::Text(words)], answers: None, place: at.index(index) };
             project.out_of_scope.push(example);
         }
         let what = format!("fallback `{name}`, {} examples", list.len());
@@ -327,13 +327,14 @@ fn intent(
             );
         }
         let repeated = flag(parameter, "isList") == Some(true);
-        function.slots.push(Slot { name: id.to_owned(), entity, repeated, place: at, ..Slot::default() });
+        function.slots.push(ProjectSlot { name: id.to_owned(), entity, repeated, place: at, ..ProjectSlot::default() });
     }
     let by_id = text(&document, "name");
     for one in asked.get(name).or_else(|| asked.get(by_id)).into_iter().flatten() {
         let entity = kind(&one.kind, &one.name, &one.place, project, reader);
         if function.slot(&one.name).is_none() {
-            let slot = Slot { name: one.name.clone(), entity, place: one.place.clone(), ..Slot::default() };
+            let slot =
+                ProjectSlot { name: one.name.clone(), entity, place: one.place.clone(), ..ProjectSlot::default() };
             function.slots.push(slot);
         }
         if let Some(slot) = function.slot_mut(&one.name) {

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::{
     dialogflow::{is_language, kind, raw},
-    project::{Entity, Example, Function, Part, Place, Project, Slot},
-    reader::{Reader, flag, scalar, text},
+    project::{Entity, Example, Function, Place, Project, ProjectSlot, TemplatePart},
+    reader::{ProjectReader, flag, scalar, text},
 };
 use crate::text::tag;
 
-pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
+pub(super) fn read(reader: &mut ProjectReader, wanted: Option<&str>) -> Project {
     let mut project = Project::default();
     let mut language = wanted.map(str::to_owned);
     if reader.has("agent.json")
@@ -48,7 +48,7 @@ pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
 }
 
 /// The file in the wanted language, or else in its base language: `x_usersays_pt-br.json`, `x_usersays_pt.json`.
-fn in_language(stem: &str, kind: &str, language: &str, reader: &Reader) -> Option<String> {
+fn in_language(stem: &str, kind: &str, language: &str, reader: &ProjectReader) -> Option<String> {
     [language, &tag::language(language)]
         .into_iter()
         .map(|tag| format!("{stem}_{kind}_{}.json", tag.to_ascii_lowercase()))
@@ -61,7 +61,7 @@ fn listed(
     member: &str,
     (path, stem, kind): (&str, &str, &str),
     language: &str,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) -> Option<(Vec<Value>, Place)> {
     if let Some(own) = in_language(stem, kind, language, reader) {
         let Some(Value::Array(list)) = reader.document(&own) else { return Some((Vec::new(), Place::new(&own, ""))) };
@@ -71,7 +71,7 @@ fn listed(
     Some((list, Place::new(path, "").key(member)))
 }
 
-fn entity(path: &str, language: &str, project: &mut Project, composites: &mut Composites, reader: &mut Reader) {
+fn entity(path: &str, language: &str, project: &mut Project, composites: &mut Composites, reader: &mut ProjectReader) {
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
     let Some(name) = reader.name(&document, "name", &place) else { return };
@@ -124,7 +124,7 @@ fn entity(path: &str, language: &str, project: &mut Project, composites: &mut Co
     project.entities.push(entity);
 }
 
-fn intent(path: &str, language: &str, project: &mut Project, composites: &Composites, reader: &mut Reader) {
+fn intent(path: &str, language: &str, project: &mut Project, composites: &Composites, reader: &mut ProjectReader) {
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
     let Some(name) = reader.name(&document, "name", &place) else { return };
@@ -154,11 +154,18 @@ fn intent(path: &str, language: &str, project: &mut Project, composites: &Compos
 }
 
 /// The examples of a fallback intent: no function is meant.
-fn fallback(name: &str, place: &Place, says: &[Value], root: &Place, project: &mut Project, reader: &mut Reader) {
+fn fallback(
+    name: &str,
+    place: &Place,
+    says: &[Value],
+    root: &Place,
+    project: &mut Project,
+    reader: &mut ProjectReader,
+) {
     for (index, one) in says.iter().enumerate() {
         let data = one.get("data").and_then(Value::as_array);
         let words: String = data.into_iter().flatten().map(|part| raw(part, "text")).collect();
-        let example = Example { parts: vec![Part::Text(words)], answers: None, place: root.index(index) };
+        let example = Example { parts: vec![TemplatePart::Text(words)], answers: None, place: root.index(index) };
         project.out_of_scope.push(example);
     }
     let what = format!("fallback `{name}`, {} examples", says.len());
@@ -172,7 +179,7 @@ fn responses(
     function: &mut Function,
     project: &mut Project,
     composites: &Composites,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) {
     let place = function.place.clone();
     let all = place.key("responses");
@@ -198,7 +205,7 @@ fn has_items(value: &Value, key: &str) -> bool {
 }
 
 /// Reports that a member was dropped that ties an intent to a point in a dialogue.
-fn dialogue(value: &Value, key: &str, what: &str, place: &Place, function: &Function, reader: &mut Reader) {
+fn dialogue(value: &Value, key: &str, what: &str, place: &Place, function: &Function, reader: &mut ProjectReader) {
     if has_items(value, key) {
         let what = format!("{what} of `{}`", function.name);
         reader.dropped(&place.key(key), what, "dialogue is not part of a module");
@@ -212,8 +219,8 @@ fn phrase(
     function: &mut Function,
     project: &mut Project,
     composites: &Composites,
-    reader: &mut Reader,
-) -> Vec<Part> {
+    reader: &mut ProjectReader,
+) -> Vec<TemplatePart> {
     let is_template = flag(example, "isTemplate") == Some(true);
     let mut parts = Vec::new();
     for (index, part) in reader.list(example, "data", place).iter().enumerate() {
@@ -231,11 +238,11 @@ fn phrase(
         }
         // `@sys.ignore` marks words without meaning.
         if meta.is_empty() || alias.is_empty() || meta == "@sys.ignore" {
-            parts.push(Part::Text(words.to_owned()));
+            parts.push(TemplatePart::Text(words.to_owned()));
             continue;
         }
         alias_slot(alias, meta, &at, function, project, reader);
-        parts.push(Part::said(alias, words));
+        parts.push(TemplatePart::said(alias, words));
     }
     parts
 }
@@ -254,7 +261,7 @@ fn parts_of(
     place: &Place,
     function: &mut Function,
     project: &mut Project,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) {
     let name = text(parameter, "name").to_owned();
     let (mut made, before) = (Vec::new(), function.slots.len());
@@ -277,7 +284,7 @@ fn parameter_slot(
     language: &str,
     function: &mut Function,
     project: &mut Project,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) {
     let Some(name) = reader.name(parameter, "name", place) else { return };
     let name = name.to_owned();
@@ -312,7 +319,7 @@ fn parameter_slot(
         let what = format!("default of `{name}` of `{}`", function.name);
         reader.dropped(&place.key("defaultValue"), what, "it comes from a context");
     }
-    function.slots.push(Slot {
+    function.slots.push(ProjectSlot {
         name,
         entity,
         required: flag(parameter, "required") == Some(true),
@@ -320,7 +327,7 @@ fn parameter_slot(
         question,
         default: default.filter(|value| !value.starts_with(['#', '$'])).map(str::to_owned),
         place: place.clone(),
-        ..Slot::default()
+        ..ProjectSlot::default()
     });
 }
 
@@ -331,13 +338,18 @@ fn alias_slot(
     place: &Place,
     function: &mut Function,
     project: &mut Project,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) {
     if function.slot(alias).is_none() {
         let entity = kind(meta, alias, place, project, reader);
         let what = format!("`{alias}` of `{}`", function.name);
         reader.changed(place, what, "an example marks it, though it is no parameter: it is an optional slot");
-        function.slots.push(Slot { name: alias.to_owned(), entity, place: place.clone(), ..Slot::default() });
+        function.slots.push(ProjectSlot {
+            name: alias.to_owned(),
+            entity,
+            place: place.clone(),
+            ..ProjectSlot::default()
+        });
     }
 }
 
@@ -347,22 +359,22 @@ fn template(
     place: &Place,
     function: &mut Function,
     project: &mut Project,
-    reader: &mut Reader,
-    parts: &mut Vec<Part>,
+    reader: &mut ProjectReader,
+    parts: &mut Vec<TemplatePart>,
 ) {
     let mut rest = words;
     while let Some(at) = rest.find('@') {
         let is_mark = |c: char| c.is_alphanumeric() || "._-:".contains(c);
         let end = rest[at + 1..].find(|c| !is_mark(c)).map_or(rest.len(), |end| at + 1 + end);
         let Some((meta, alias)) = rest[at..end].split_once(':').filter(|(_, alias)| !alias.is_empty()) else {
-            parts.push(Part::Text(rest[..end].to_owned()));
+            parts.push(TemplatePart::Text(rest[..end].to_owned()));
             rest = &rest[end..];
             continue;
         };
-        parts.push(Part::Text(rest[..at].to_owned()));
+        parts.push(TemplatePart::Text(rest[..at].to_owned()));
         alias_slot(alias, meta, place, function, project, reader);
-        parts.push(Part::Slot { slot: alias.to_owned(), text: None, value: None });
+        parts.push(TemplatePart::Slot { slot: alias.to_owned(), text: None, value: None });
         rest = &rest[end..];
     }
-    parts.push(Part::Text(rest.to_owned()));
+    parts.push(TemplatePart::Text(rest.to_owned()));
 }

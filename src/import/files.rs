@@ -34,13 +34,13 @@ impl Default for Most {
 }
 
 /// Content by path below the project's root, with `/`.
-pub(super) type Files = BTreeMap<String, Vec<u8>>;
+pub(super) type SourceFiles = BTreeMap<String, Vec<u8>>;
 
 /// Reads a project. A single directory around everything (common in archives) is not part of the paths.
-pub(super) fn read(path: &Path, most: Most) -> Result<Files, ImportError> {
+pub(super) fn read(path: &Path, most: Most) -> Result<SourceFiles, ImportError> {
     let io = |source| ImportError::Io { path: path.to_owned(), source };
     let metadata = fs::metadata(path).map_err(io)?;
-    let mut reading = Reading { most, files: Files::new(), bytes: 0, origin: path };
+    let mut reading = DirectoryReader { most, files: SourceFiles::new(), bytes: 0, origin: path };
     if metadata.is_dir() {
         reading.directory(path, "", 0)?;
     } else {
@@ -61,14 +61,14 @@ pub(super) fn read(path: &Path, most: Most) -> Result<Files, ImportError> {
     Ok(without_common_root(reading.files))
 }
 
-struct Reading<'a> {
+struct DirectoryReader<'a> {
     most: Most,
-    files: Files,
+    files: SourceFiles,
     bytes: u64,
     origin: &'a Path,
 }
 
-impl Reading<'_> {
+impl DirectoryReader<'_> {
     /// Skips links, which may lead anywhere.
     fn directory(&mut self, directory: &Path, below: &str, depth: usize) -> Result<(), ImportError> {
         if depth > self.most.depth {
@@ -164,7 +164,7 @@ fn is_below(name: &str) -> bool {
         && PathBuf::from(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-fn without_common_root(mut files: Files) -> Files {
+fn without_common_root(mut files: SourceFiles) -> SourceFiles {
     loop {
         let root = files.keys().next().and_then(|name| Some(format!("{}/", name.split_once('/')?.0)));
         let Some(root) = root.filter(|root| files.keys().all(|name| name.starts_with(root))) else { return files };
@@ -193,7 +193,7 @@ mod tests {
         writer.finish().expect("an archive").into_inner()
     }
 
-    fn read_bytes(bytes: &[u8], most: Most) -> Result<Files, ImportError> {
+    fn read_bytes(bytes: &[u8], most: Most) -> Result<SourceFiles, ImportError> {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("project.zip");
         fs::write(&path, bytes).expect("a file");

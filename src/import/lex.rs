@@ -1,4 +1,4 @@
-//! Lex V2 exports: `BOT/BotLocales/LOCALE/Intents/NAME/Intent.json` with `Slots/NAME/Slot.json`, and
+//! Lex V2 exports: `BOT/BotLocales/LOCALE/Intents/NAME/Intent.json` with `Slots/NAME/ProjectSlot.json`, and
 //! `SlotTypes/NAME/SlotType.json`.
 
 use std::collections::BTreeMap;
@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::{
     builtins,
-    project::{Entity, Example, Function, Part, Place, Project, Slot},
-    reader::{Reader, flag, text},
+    project::{Entity, Example, Function, Place, Project, ProjectSlot, TemplatePart},
+    reader::{ProjectReader, flag, text},
 };
 
-pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
+pub(super) fn read(reader: &mut ProjectReader, wanted: Option<&str>) -> Project {
     let mut project = Project::default();
     for path in reader.paths(|path| path == "Bot.json" || path.ends_with("/Bot.json")) {
         if let Some(bot) = reader.document(&path) {
@@ -66,7 +66,7 @@ pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
     project
 }
 
-fn slot_type(path: &str, project: &mut Project, reader: &mut Reader) {
+fn slot_type(path: &str, project: &mut Project, reader: &mut ProjectReader) {
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
     let Some(name) = reader.name(&document, "name", &place) else { return };
@@ -123,7 +123,7 @@ fn slot_type(path: &str, project: &mut Project, reader: &mut Reader) {
     project.entities.push(entity);
 }
 
-fn intent(path: &str, project: &mut Project, reader: &mut Reader) {
+fn intent(path: &str, project: &mut Project, reader: &mut ProjectReader) {
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
     let Some(name) = reader.name(&document, "name", &place) else { return };
@@ -145,7 +145,7 @@ fn intent(path: &str, project: &mut Project, reader: &mut Reader) {
     }
     // Slots are asked for by priority, and otherwise in the order of the schema.
     let priorities = document.get("slotPriorities").and_then(Value::as_array).cloned().unwrap_or_default();
-    let priority = |slot: &Slot| {
+    let priority = |slot: &ProjectSlot| {
         let own = priorities.iter().find(|one| text(one, "slotName") == slot.name);
         own.and_then(|one| one.get("priority")?.as_u64()).unwrap_or(u64::MAX)
     };
@@ -183,7 +183,13 @@ fn raw(sample: &Value) -> &str {
 }
 
 /// The entity of a slot's type. `None` is free text, also where there is no type of that name, which is told.
-fn entity_of(kind: &str, slot: &str, place: &Place, project: &mut Project, reader: &mut Reader) -> Option<String> {
+fn entity_of(
+    kind: &str,
+    slot: &str,
+    place: &Place,
+    project: &mut Project,
+    reader: &mut ProjectReader,
+) -> Option<String> {
     if kind.is_empty() {
         return None;
     }
@@ -212,7 +218,7 @@ fn slot(
     function: &mut Function,
     project: &mut Project,
     answers: &mut Vec<(String, String, Place)>,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) {
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
@@ -254,7 +260,7 @@ fn slot(
             "what is logged is set for the whole service",
         );
     }
-    function.slots.push(Slot {
+    function.slots.push(ProjectSlot {
         name: name.to_owned(),
         description: text(&document, "description").to_owned(),
         entity,
@@ -268,7 +274,7 @@ fn slot(
 }
 
 /// Parses `from {City} on {Date}`.
-fn parts(words: &str, place: &Place, function: &Function, reader: &mut Reader) -> Option<Vec<Part>> {
+fn parts(words: &str, place: &Place, function: &Function, reader: &mut ProjectReader) -> Option<Vec<TemplatePart>> {
     let mut parts = Vec::new();
     let mut rest = words;
     while let Some(open) = rest.find('{') {
@@ -280,10 +286,10 @@ fn parts(words: &str, place: &Place, function: &Function, reader: &mut Reader) -
             reader.fault(place, "unknown-entity", message, "slots are listed in the intent's `Slots/`");
             return None;
         };
-        parts.push(Part::Text(rest[..open].to_owned()));
-        parts.push(Part::Slot { slot: slot.to_owned(), text: None, value: None });
+        parts.push(TemplatePart::Text(rest[..open].to_owned()));
+        parts.push(TemplatePart::Slot { slot: slot.to_owned(), text: None, value: None });
         rest = &rest[close + 1..];
     }
-    parts.push(Part::Text(rest.to_owned()));
+    parts.push(TemplatePart::Text(rest.to_owned()));
     Some(parts)
 }

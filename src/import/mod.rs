@@ -1,7 +1,7 @@
 //! Projects of other tools as modules.
 //!
 //! A format's reader turns files into a `project::Project`, which all formats share; `settle` adapts it, `write` makes
-//! the files of a module. They are checked beside their final place, and moved there only if they load. The [`Report`]
+//! the files of a module. They are checked beside their final place, and moved there only if they load. The [`ImportReport`]
 //! tells what happened to each part of the source.
 
 use std::{
@@ -12,11 +12,11 @@ use std::{
 use serde_json::Value;
 
 use self::{
-    files::{Files, Most},
+    files::{Most, SourceFiles},
     install::{Staged, check_place},
     project::{Place, Project},
-    reader::Reader,
-    report::{Fate, Written},
+    reader::ProjectReader,
+    report::{Fate, ImportCounts},
 };
 use crate::{
     module::{self, Diagnostics, Limits, ModuleName},
@@ -42,7 +42,7 @@ mod settle;
 mod snips;
 mod write;
 
-pub use report::{Entry, Report};
+pub use report::{ImportReport, ReportEntry};
 
 /// The supported formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,7 @@ fn named(entry: &str) -> String {
 ///
 /// # Errors
 /// If the source cannot be read, has faults, or makes no loadable module; if the place is occupied.
-pub fn import(format: Format, from: &Path, into: &Path, options: &ImportOptions) -> Result<Report, ImportError> {
+pub fn import(format: Format, from: &Path, into: &Path, options: &ImportOptions) -> Result<ImportReport, ImportError> {
     let name = into.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = ModuleName::new(&name).map_err(|source| ImportError::Name { path: into.to_owned(), source })?;
     check_place(into, options.force)?;
@@ -142,11 +142,16 @@ pub fn import(format: Format, from: &Path, into: &Path, options: &ImportOptions)
     if let Some(source) = &made.copied {
         for function in &module.functions {
             let what = format!("function `{}` with {} slots", function.name, function.slots.len());
-            made.entries.push(Entry::new(Fate::Kept, &Place::new(source, ""), what, "a function, as it is written"));
+            made.entries.push(ReportEntry::new(
+                Fate::Kept,
+                &Place::new(source, ""),
+                what,
+                "a function, as it is written",
+            ));
         }
     }
     made.entries.sort_by_key(|entry| entry.fate);
-    let written = Written {
+    let written = ImportCounts {
         functions: module.functions.len(),
         slots: module.functions.iter().map(|function| function.slots.len()).sum(),
         exemplars: module.functions.iter().map(|function| function.exemplars.len()).sum(),
@@ -154,7 +159,7 @@ pub fn import(format: Format, from: &Path, into: &Path, options: &ImportOptions)
         cases: made.cases,
     };
     staged.install(into)?;
-    Ok(Report {
+    Ok(ImportReport {
         format: format.name(),
         module: name.to_string(),
         written,
@@ -167,14 +172,14 @@ pub fn import(format: Format, from: &Path, into: &Path, options: &ImportOptions)
 struct Made {
     /// Name and text.
     files: Vec<(String, String)>,
-    entries: Vec<Entry>,
+    entries: Vec<ReportEntry>,
     cases: usize,
     /// The file that the schema was copied from.
     copied: Option<String>,
 }
 
-fn schema_module(format: Format, files: Files, limits: &Limits) -> Result<Made, ImportError> {
-    let mut reader = Reader::new(files);
+fn schema_module(format: Format, files: SourceFiles, limits: &Limits) -> Result<Made, ImportError> {
+    let mut reader = ProjectReader::new(files);
     let made = schema_file::read(format, limits, &mut reader);
     let entries = reader.finish().map_err(ImportError::Faults)?;
     let copied = made.as_ref().map(|made| made.source.clone());
@@ -184,12 +189,12 @@ fn schema_module(format: Format, files: Files, limits: &Limits) -> Result<Made, 
 
 fn project_module(
     format: Format,
-    files: Files,
+    files: SourceFiles,
     options: &ImportOptions,
     name: &ModuleName,
     into: &Path,
 ) -> Result<Made, ImportError> {
-    let mut reader = Reader::new(files).unfolding();
+    let mut reader = ProjectReader::new(files).unfolding();
     let language = options.language.as_deref();
     let project = match format {
         Format::Rasa => rasa::read(&mut reader),
@@ -256,7 +261,7 @@ fn by_line(lists: &Value) -> String {
     format!("{{\n{}\n}}\n", lists.collect::<Vec<_>>().join(",\n"))
 }
 
-fn tell_kept(project: &Project, reader: &mut Reader) {
+fn tell_kept(project: &Project, reader: &mut ProjectReader) {
     for function in &project.functions {
         let (slots, examples) = (function.slots.len(), function.examples.len());
         let what = format!("function `{}` with {slots} slots and {examples} examples", function.name);

@@ -65,23 +65,23 @@ impl Project {
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) description: String,
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: Vec<ProjectSlot>,
     pub(super) examples: Vec<Example>,
     pub(super) place: Place,
 }
 
 impl Function {
-    pub(super) fn slot(&self, name: &str) -> Option<&Slot> {
+    pub(super) fn slot(&self, name: &str) -> Option<&ProjectSlot> {
         self.slots.iter().find(|slot| slot.name == name)
     }
 
-    pub(super) fn slot_mut(&mut self, name: &str) -> Option<&mut Slot> {
+    pub(super) fn slot_mut(&mut self, name: &str) -> Option<&mut ProjectSlot> {
         self.slots.iter_mut().find(|slot| slot.name == name)
     }
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slot {
+pub(super) struct ProjectSlot {
     pub(super) name: String,
     pub(super) description: String,
     /// The entity of its values; `None` means free text.
@@ -158,14 +158,14 @@ pub(super) type Spans = Vec<(String, Range<usize>)>;
 /// An example utterance.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Example {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<TemplatePart>,
     /// The slot whose question it answers; such an example does not begin a request.
     pub(super) answers: Option<String>,
     pub(super) place: Place,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TemplatePart {
     Text(String),
     Slot {
         /// The name of one of the function's slots.
@@ -177,7 +177,7 @@ pub(super) enum Part {
     },
 }
 
-impl Part {
+impl TemplatePart {
     pub(super) fn said(slot: impl Into<String>, text: impl Into<String>) -> Self {
         Self::Slot { slot: slot.into(), text: Some(text.into()), value: None }
     }

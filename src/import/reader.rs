@@ -6,25 +6,25 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{
-    files::Files,
+    files::SourceFiles,
     project::Place,
-    report::{Entry, Fate},
+    report::{Fate, ReportEntry},
 };
 use crate::module::{Diagnostic, Diagnostics, document::Document, kind_of};
 
-pub(super) struct Reader {
-    files: Files,
+pub(super) struct ProjectReader {
+    files: SourceFiles,
     documents: BTreeMap<String, Document>,
     /// Each with its number of lines below the line of its pointer.
-    entries: Vec<(Entry, usize)>,
+    entries: Vec<(ReportEntry, usize)>,
     faults: Vec<(Diagnostic, usize)>,
     is_refused: bool,
     /// Quoted values may go on at any indentation.
     unfolds: bool,
 }
 
-impl Reader {
-    pub(super) fn new(files: Files) -> Self {
+impl ProjectReader {
+    pub(super) fn new(files: SourceFiles) -> Self {
         Self {
             files,
             documents: BTreeMap::new(),
@@ -99,7 +99,7 @@ impl Reader {
     }
 
     fn tell(&mut self, fate: Fate, place: &Place, what: impl Into<String>, why: impl Into<String>) {
-        self.entries.push((Entry::new(fate, place, what, why), place.below));
+        self.entries.push((ReportEntry::new(fate, place, what, why), place.below));
     }
 
     pub(super) fn kept(&mut self, place: &Place, what: impl Into<String>, why: impl Into<String>) {
@@ -182,7 +182,7 @@ impl Reader {
     }
 
     /// All entries, with line numbers.
-    pub(super) fn finish(self) -> Result<Vec<Entry>, Diagnostics> {
+    pub(super) fn finish(self) -> Result<Vec<ReportEntry>, Diagnostics> {
         let Self { documents, mut entries, faults, is_refused, .. } = self;
         let locate = |found: &mut Vec<Diagnostic>, below: &[usize]| {
             let known: Vec<bool> = found.iter().map(|found| found.line.is_some()).collect();
@@ -201,7 +201,7 @@ impl Reader {
             return Err(Diagnostics(found));
         }
         entries.extend(faults.into_iter().map(|(found, below)| (left_out(found), below)));
-        let (mut entries, below): (Vec<Entry>, Vec<usize>) = entries.into_iter().unzip();
+        let (mut entries, below): (Vec<ReportEntry>, Vec<usize>) = entries.into_iter().unzip();
         let mut found: Vec<Diagnostic> = entries
             .iter()
             .map(|entry| {
@@ -220,10 +220,10 @@ impl Reader {
 }
 
 /// What becomes of a part that cannot be read.
-fn left_out(found: Diagnostic) -> Entry {
+fn left_out(found: Diagnostic) -> ReportEntry {
     let hint = found.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
     let place = Place { line: found.line, ..Place::new(&found.file, found.pointer) };
-    Entry::new(Fate::Dropped, &place, found.message, format!("it cannot be read and is left out{hint}"))
+    ReportEntry::new(Fate::Dropped, &place, found.message, format!("it cannot be read and is left out{hint}"))
 }
 
 /// The text with each quoted value on the line where it begins, and empty lines in place of those that it went on in.

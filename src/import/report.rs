@@ -27,7 +27,7 @@ impl Fate {
 
 /// One part of the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct ReportEntry {
     pub fate: Fate,
     /// Relative to the project's root.
     pub file: String,
@@ -42,7 +42,7 @@ pub struct Entry {
     pub why: String,
 }
 
-impl Entry {
+impl ReportEntry {
     pub(super) fn new(fate: Fate, place: &Place, what: impl Into<String>, why: impl Into<String>) -> Self {
         let Place { file, pointer, line, below: _ } = place.clone();
         Self { fate, file, pointer, line, what: what.into(), why: why.into() }
@@ -51,7 +51,7 @@ impl Entry {
 
 /// Numbers of what was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Written {
+pub struct ImportCounts {
     pub functions: usize,
     pub slots: usize,
     pub exemplars: usize,
@@ -61,18 +61,18 @@ pub struct Written {
 
 /// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct ImportReport {
     pub format: &'static str,
     pub module: String,
-    pub written: Written,
+    pub written: ImportCounts,
     /// By fate, then by file and place.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ReportEntry>,
     /// Number of warnings of `uptake check`.
     pub warnings: usize,
 }
 
-impl Report {
-    pub fn with(&self, fate: Fate) -> impl Iterator<Item = &Entry> {
+impl ImportReport {
+    pub fn with(&self, fate: Fate) -> impl Iterator<Item = &ReportEntry> {
         self.entries.iter().filter(move |entry| entry.fate == fate)
     }
 }

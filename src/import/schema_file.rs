@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Format, project::Place, reader::Reader};
+use super::{Format, project::Place, reader::ProjectReader};
 use crate::module::{Limits, ModuleName, directory};
 
 /// A schema file, and the file that it was made from.
@@ -14,7 +14,7 @@ pub(super) struct SchemaFile {
 }
 
 /// `None` after a fault.
-pub(super) fn read(format: Format, limits: &Limits, reader: &mut Reader) -> Option<SchemaFile> {
+pub(super) fn read(format: Format, limits: &Limits, reader: &mut ProjectReader) -> Option<SchemaFile> {
     let is_document = |path: &str| [".json", ".yaml", ".yml"].iter().any(|ending| path.ends_with(ending));
     let mut found: Vec<(String, Value)> = Vec::new();
     for path in reader.paths(is_document) {
@@ -64,7 +64,7 @@ fn tools(document: &Value) -> (&'static str, Option<&Vec<Value>>) {
 }
 
 /// True if the tool makes a module by itself. What is wrong with it is told.
-fn is_usable(tool: &Value, place: &Place, limits: &Limits, reader: &mut Reader) -> bool {
+fn is_usable(tool: &Value, place: &Place, limits: &Limits, reader: &mut ProjectReader) -> bool {
     let schema = json!({"tools": [tool]}).to_string();
     let files = directory::ModuleFiles::of_texts([("schema.json".to_owned(), schema)]);
     let name = ModuleName::new("tools").expect("a name of letters");
@@ -80,7 +80,7 @@ fn is_usable(tool: &Value, place: &Place, limits: &Limits, reader: &mut Reader) 
     module.is_some()
 }
 
-fn openapi(path: &str, document: &Value, reader: &mut Reader) -> Option<SchemaFile> {
+fn openapi(path: &str, document: &Value, reader: &mut ProjectReader) -> Option<SchemaFile> {
     let place = Place::new(path, "");
     for (key, why) in [
         ("webhooks", "they are calls that the service makes"),
@@ -96,7 +96,7 @@ fn openapi(path: &str, document: &Value, reader: &mut Reader) -> Option<SchemaFi
     Some(SchemaFile { source: path.to_owned(), name: format!("schema.{ending}"), text })
 }
 
-fn mcp(path: &str, document: &Value, limits: &Limits, reader: &mut Reader) -> Option<SchemaFile> {
+fn mcp(path: &str, document: &Value, limits: &Limits, reader: &mut ProjectReader) -> Option<SchemaFile> {
     let (pointer, tools) = tools(document);
     let place = Place::new(path, pointer);
     let cursor = document.get("nextCursor").or_else(|| document.pointer("/result/nextCursor"));

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{
     names::Names,
-    project::{Entity, Example, Function, Part, Place, Project, Slot, Spans},
-    reader::Reader,
+    project::{Entity, Example, Function, Place, Project, ProjectSlot, Spans, TemplatePart},
+    reader::ProjectReader,
 };
 use crate::text::{fold, name_words};
 
-pub(super) fn settle(mut project: Project, reader: &mut Reader) -> Project {
+pub(super) fn settle(mut project: Project, reader: &mut ProjectReader) -> Project {
     learn(&mut project, reader);
     patterns(&mut project, reader);
     name_entities(&mut project, reader);
@@ -32,7 +32,7 @@ pub(super) fn settle(mut project: Project, reader: &mut Reader) -> Project {
 }
 
 /// Adds values that occur only in examples to the lists.
-fn learn(project: &mut Project, reader: &mut Reader) {
+fn learn(project: &mut Project, reader: &mut ProjectReader) {
     let Project { functions, entities, .. } = project;
     let position: HashMap<String, usize> =
         entities.iter().enumerate().map(|(index, entity)| (entity.name.clone(), index)).collect();
@@ -87,7 +87,7 @@ fn said<'f>(
 ) -> impl Iterator<Item = (usize, &'f str, Option<&'f str>)> {
     functions.iter().flat_map(move |function| {
         function.examples.iter().flat_map(|example| &example.parts).filter_map(move |part| match part {
-            Part::Slot { slot, text: Some(text), value } => {
+            TemplatePart::Slot { slot, text: Some(text), value } => {
                 let entity = function.slot(slot)?.entity.as_ref()?;
                 Some((*position.get(entity)?, text.trim(), value.as_deref()))
             }
@@ -97,7 +97,7 @@ fn said<'f>(
 }
 
 /// Source patterns match a whole value; ours are searched in an utterance.
-fn patterns(project: &mut Project, reader: &mut Reader) {
+fn patterns(project: &mut Project, reader: &mut ProjectReader) {
     for entity in &mut project.entities {
         let place = entity.place.clone();
         let mut kept = Vec::with_capacity(entity.patterns.len());
@@ -139,7 +139,7 @@ fn patterns(project: &mut Project, reader: &mut Reader) {
     }
 }
 
-fn name_entities(project: &mut Project, reader: &mut Reader) {
+fn name_entities(project: &mut Project, reader: &mut ProjectReader) {
     let mut names = Names::default();
     let mut given: HashMap<String, String> = HashMap::new();
     for entity in &mut project.entities {
@@ -161,7 +161,7 @@ fn name_entities(project: &mut Project, reader: &mut Reader) {
     }
 }
 
-fn name_functions(project: &mut Project, reader: &mut Reader) {
+fn name_functions(project: &mut Project, reader: &mut ProjectReader) {
     let mut names = Names::default();
     let mut given: HashMap<String, String> = HashMap::new();
     for function in &mut project.functions {
@@ -183,12 +183,12 @@ fn name_functions(project: &mut Project, reader: &mut Reader) {
 }
 
 /// A slot that occurs twice in one example has several values.
-fn several(function: &mut Function, reader: &mut Reader) {
+fn several(function: &mut Function, reader: &mut ProjectReader) {
     let mut found: Vec<(String, Place)> = Vec::new();
     for example in &function.examples {
         let mut seen = HashSet::new();
         for part in &example.parts {
-            if let Part::Slot { slot, .. } = part
+            if let TemplatePart::Slot { slot, .. } = part
                 && !seen.insert(slot.as_str())
                 && function.slot(slot).is_some_and(|slot| !slot.repeated)
                 && !found.iter().any(|(name, _)| name == slot)
@@ -206,10 +206,10 @@ fn several(function: &mut Function, reader: &mut Reader) {
     }
 }
 
-fn name_slots(function: &mut Function, tests: &mut [super::project::Labelled], reader: &mut Reader) {
+fn name_slots(function: &mut Function, tests: &mut [super::project::Labelled], reader: &mut ProjectReader) {
     let mut names = Names::default();
     let mut given: HashMap<String, String> = HashMap::new();
-    for Slot { name, place, .. } in &mut function.slots {
+    for ProjectSlot { name, place, .. } in &mut function.slots {
         let new = names.give(name, "slot");
         if new != *name {
             let what = format!("slot `{name}` of `{}`, now `{new}`", function.name);
@@ -222,7 +222,7 @@ fn name_slots(function: &mut Function, tests: &mut [super::project::Labelled], r
     for example in examples {
         example.answers = example.answers.as_ref().and_then(|slot| given.get(slot).cloned());
         for part in &mut example.parts {
-            if let Part::Slot { slot, .. } = part
+            if let TemplatePart::Slot { slot, .. } = part
                 && let Some(new) = given.get(slot)
             {
                 slot.clone_from(new);
@@ -231,7 +231,7 @@ fn name_slots(function: &mut Function, tests: &mut [super::project::Labelled], r
     }
 }
 
-fn examples(function: &mut Function, reader: &mut Reader) {
+fn examples(function: &mut Function, reader: &mut ProjectReader) {
     let mut seen = HashSet::new();
     let mut kept = Vec::with_capacity(function.examples.len());
     for mut example in std::mem::take(&mut function.examples) {
@@ -255,31 +255,31 @@ fn examples(function: &mut Function, reader: &mut Reader) {
 }
 
 /// Adds a text, to the one before if there is one.
-fn push_text(parts: &mut Vec<Part>, text: &str) {
+fn push_text(parts: &mut Vec<TemplatePart>, text: &str) {
     match parts.last_mut() {
-        Some(Part::Text(before)) => before.push_str(text),
-        _ => parts.push(Part::Text(text.to_owned())),
+        Some(TemplatePart::Text(before)) => before.push_str(text),
+        _ => parts.push(TemplatePart::Text(text.to_owned())),
     }
 }
 
 /// Joins neighbouring texts, normalises white space, and separates `<`. True if there was one.
-fn tidy(parts: &mut Vec<Part>) -> bool {
+fn tidy(parts: &mut Vec<TemplatePart>) -> bool {
     let mut had_mark = false;
-    let mut tidied: Vec<Part> = Vec::with_capacity(parts.len());
+    let mut tidied: Vec<TemplatePart> = Vec::with_capacity(parts.len());
     for part in parts.drain(..) {
         match part {
-            Part::Text(text) => {
+            TemplatePart::Text(text) => {
                 had_mark |= text.contains('<') && text.contains('>');
                 push_text(&mut tidied, &text);
             }
-            Part::Slot { slot, text, value } => {
+            TemplatePart::Slot { slot, text, value } => {
                 // White space at the ends of the words belongs to the text around them.
                 let words = text.as_deref().unwrap_or_default();
                 if words.starts_with(char::is_whitespace) {
                     push_text(&mut tidied, " ");
                 }
                 let said = Some(words.trim()).filter(|said| !said.is_empty()).map(str::to_owned);
-                tidied.push(Part::Slot { slot, text: said, value });
+                tidied.push(TemplatePart::Slot { slot, text: said, value });
                 if words.ends_with(char::is_whitespace) {
                     push_text(&mut tidied, " ");
                 }
@@ -288,7 +288,7 @@ fn tidy(parts: &mut Vec<Part>) -> bool {
     }
     let last = tidied.len().saturating_sub(1);
     for (index, part) in tidied.iter_mut().enumerate() {
-        if let Part::Text(text) = part {
+        if let TemplatePart::Text(text) = part {
             let mut spaced = String::with_capacity(text.len());
             for character in text.chars() {
                 if !character.is_whitespace() {
@@ -302,18 +302,18 @@ fn tidy(parts: &mut Vec<Part>) -> bool {
             *text = if had_mark { trimmed.replace('<', "< ") } else { trimmed.to_owned() };
         }
     }
-    tidied.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+    tidied.retain(|part| !matches!(part, TemplatePart::Text(text) if text.is_empty()));
     *parts = tidied;
     had_mark
 }
 
 /// The template as `exemplars.json` writes it.
-pub(super) fn template(parts: &[Part]) -> String {
+pub(super) fn template(parts: &[TemplatePart]) -> String {
     parts
         .iter()
         .map(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Slot { slot, .. } => format!("<{slot}>"),
+            TemplatePart::Text(text) => text.clone(),
+            TemplatePart::Slot { slot, .. } => format!("<{slot}>"),
         })
         .collect()
 }
@@ -325,8 +325,8 @@ impl Example {
         let mut spans = Vec::new();
         for part in &self.parts {
             match part {
-                Part::Text(literal) => text.push_str(literal),
-                Part::Slot { slot, text: said, .. } => {
+                TemplatePart::Text(literal) => text.push_str(literal),
+                TemplatePart::Slot { slot, text: said, .. } => {
                     let said = said.as_deref()?;
                     spans.push((slot.clone(), text.len()..text.len() + said.len()));
                     text.push_str(said);
@@ -361,14 +361,18 @@ mod tests {
     #[test]
     fn texts_are_joined_and_marks_set_apart() {
         let mut parts = vec![
-            Part::Text("  to ".into()),
-            Part::Text("\n <b> ".into()),
-            Part::said("city", " Rome "),
-            Part::Text("  ".into()),
+            TemplatePart::Text("  to ".into()),
+            TemplatePart::Text("\n <b> ".into()),
+            TemplatePart::said("city", " Rome "),
+            TemplatePart::Text("  ".into()),
         ];
         assert!(tidy(&mut parts));
         assert_eq!(template(&parts), "to < b> <city>");
-        let mut parts = vec![Part::Text("to".into()), Part::said("city", " Rome "), Part::Text("now".into())];
+        let mut parts = vec![
+            TemplatePart::Text("to".into()),
+            TemplatePart::said("city", " Rome "),
+            TemplatePart::Text("now".into()),
+        ];
         tidy(&mut parts);
         assert_eq!(template(&parts), "to <city> now");
     }
@@ -376,8 +380,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_sentence_has_its_slots_where_its_spans_say(words in proptest::collection::vec("\\PC{0,8}", 0..8)) {
-            let mut parts: Vec<Part> = words.iter().enumerate().map(|(index, word)| {
-                if index % 2 == 0 { Part::Text(word.clone()) } else { Part::said("s", word.clone()) }
+            let mut parts: Vec<TemplatePart> = words.iter().enumerate().map(|(index, word)| {
+                if index % 2 == 0 { TemplatePart::Text(word.clone()) } else { TemplatePart::said("s", word.clone()) }
             }).collect();
             tidy(&mut parts);
             let example = Example { parts, ..Example::default() };

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::{
     builtins,
-    project::{Entity, Example, Function, Part, Place, Project, Slot},
-    reader::{PART, Reader, flag, scalar, text},
+    project::{Entity, Example, Function, Place, Project, ProjectSlot, TemplatePart},
+    reader::{PART, ProjectReader, flag, scalar, text},
 };
 
-pub(super) fn read(reader: &mut Reader) -> Project {
+pub(super) fn read(reader: &mut ProjectReader) -> Project {
     let mut project = Project::default();
     let mut intents: Vec<(Value, Place)> = Vec::new();
     for path in reader.paths(|path| path.ends_with(".yaml") || path.ends_with(".yml")) {
@@ -59,7 +59,7 @@ fn documents(stream: &str) -> Vec<String> {
     documents
 }
 
-fn new_entity(value: &Value, name: &str, place: &Place, reader: &mut Reader) -> Entity {
+fn new_entity(value: &Value, name: &str, place: &Place, reader: &mut ProjectReader) -> Entity {
     let mut entity = Entity { name: name.to_owned(), place: place.clone(), ..Entity::default() };
     entity.closed = flag(value, "automatically_extensible") == Some(false);
     let strictness = value.get("matching_strictness").or_else(|| value.get("parser_threshold")).and_then(Value::as_f64);
@@ -79,7 +79,7 @@ fn new_entity(value: &Value, name: &str, place: &Place, reader: &mut Reader) -> 
     entity
 }
 
-fn entity_document(document: &Value, place: &Place, project: &mut Project, reader: &mut Reader) {
+fn entity_document(document: &Value, place: &Place, project: &mut Project, reader: &mut ProjectReader) {
     let Some(name) = reader.name(document, "name", place) else { return };
     let with_synonyms = flag(document, "use_synonyms") != Some(false);
     let mut entity = new_entity(document, name, place, reader);
@@ -109,7 +109,7 @@ fn entity_document(document: &Value, place: &Place, project: &mut Project, reade
     project.entities.push(entity);
 }
 
-fn intent_document(document: &Value, place: &Place, project: &mut Project, reader: &mut Reader) {
+fn intent_document(document: &Value, place: &Place, project: &mut Project, reader: &mut ProjectReader) {
     let Some(name) = reader.name(document, "name", place) else { return };
     let mut function = Function { name: name.to_owned(), place: place.clone(), ..Function::default() };
     for (index, slot) in reader.list(document, "slots", place).iter().enumerate() {
@@ -133,11 +133,11 @@ fn intent_document(document: &Value, place: &Place, project: &mut Project, reade
                 let mut parts = Vec::with_capacity(pieces.len());
                 for piece in pieces {
                     match piece {
-                        Marked::Text(text) => parts.push(Part::Text(text)),
+                        Marked::Text(text) => parts.push(TemplatePart::Text(text)),
                         Marked::Slot { slot, entity, text } => {
                             let entity = entity.unwrap_or_else(|| slot.clone());
                             add_slot(&mut function, &slot, &entity, &at, project, reader);
-                            parts.push(Part::Slot { slot, text, value: None });
+                            parts.push(TemplatePart::Slot { slot, text, value: None });
                         }
                     }
                 }
@@ -154,7 +154,7 @@ fn add_slot(
     kind: &str,
     place: &Place,
     project: &mut Project,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) {
     if function.slot(name).is_some() {
         return;
@@ -182,7 +182,7 @@ fn add_slot(
         project.entities.push(Entity { name: kind.to_owned(), place: place.clone(), ..Entity::default() });
         Some(kind.to_owned())
     };
-    function.slots.push(Slot { name: name.to_owned(), entity, place: place.clone(), ..Slot::default() });
+    function.slots.push(ProjectSlot { name: name.to_owned(), entity, place: place.clone(), ..ProjectSlot::default() });
 }
 
 #[derive(Debug, PartialEq)]
@@ -223,7 +223,7 @@ fn marked(words: &str) -> Result<Vec<Marked>, String> {
     Ok(pieces)
 }
 
-fn dataset(document: &Value, place: &Place, project: &mut Project, reader: &mut Reader) {
+fn dataset(document: &Value, place: &Place, project: &mut Project, reader: &mut ProjectReader) {
     let Some(intents) = reader.object(document, "intents", place) else {
         reader.fault(place, "unknown-format", "a dataset has `intents` and `entities`", "");
         return;
@@ -266,7 +266,7 @@ fn dataset(document: &Value, place: &Place, project: &mut Project, reader: &mut 
                 let words = part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
                 let (entity, slot) = (text(part, "entity"), text(part, "slot_name"));
                 if entity.is_empty() {
-                    parts.push(Part::Text(words));
+                    parts.push(TemplatePart::Text(words));
                     continue;
                 }
                 let is_unknown = !entity.starts_with("snips/") && project.entity(entity).is_none();
@@ -277,7 +277,7 @@ fn dataset(document: &Value, place: &Place, project: &mut Project, reader: &mut 
                 }
                 let slot = if slot.is_empty() { entity.rsplit('/').next().unwrap_or(entity) } else { slot };
                 add_slot(&mut function, slot, entity, &at, project, reader);
-                parts.push(Part::said(slot, words));
+                parts.push(TemplatePart::said(slot, words));
             }
             function.examples.push(Example { parts, answers: None, place: at });
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    project::{Entity, Example, Function, Project, Slot},
+    project::{Entity, Example, Function, Project, ProjectSlot},
     settle::template,
 };
 use crate::module::Builtin;
@@ -29,7 +29,7 @@ pub(super) fn schema(project: &Project) -> Value {
     functions.collect()
 }
 
-fn property(slot: &Slot, entity: Option<&Entity>) -> Value {
+fn property(slot: &ProjectSlot, entity: Option<&Entity>) -> Value {
     let mut schema = entity.map_or_else(|| json!({"type": "string"}), kind);
     if slot.repeated {
         schema = json!({"type": "array", "items": schema});

@@ -22,11 +22,11 @@ const FAIR: Duration = Duration::from_secs(1);
 pub struct Breaker<M> {
     inner: M,
     options: BreakerOptions,
-    state: Mutex<State>,
+    state: Mutex<BreakerState>,
 }
 
-struct State {
-    phase: Phase,
+struct BreakerState {
+    phase: BreakerPhase,
     /// Next pause after the breaker opens.
     cooldown: Duration,
     /// The server asked for no requests before this time.
@@ -35,7 +35,7 @@ struct State {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum BreakerPhase {
     /// Requests pass; so many have failed in a row.
     Closed { failures: u32 },
     /// No request passes before this time; then one does.
@@ -57,8 +57,8 @@ enum Sign {
 impl<M: ChatModel> Breaker<M> {
     #[must_use]
     pub fn new(inner: M, options: BreakerOptions) -> Self {
-        let state = State {
-            phase: Phase::Closed { failures: 0 },
+        let state = BreakerState {
+            phase: BreakerPhase::Closed { failures: 0 },
             cooldown: Duration::from_millis(options.cooldown_ms),
             held_until: None,
             trials: 0,
@@ -66,7 +66,7 @@ impl<M: ChatModel> Breaker<M> {
         Self { inner, options, state: Mutex::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BreakerState> {
         // Every change to the state is one step, so a poisoned lock is safe to use.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,10 +90,10 @@ impl<M: ChatModel> Breaker<M> {
         let now = Instant::now();
         let mut state = self.state();
         let trial = match state.phase {
-            Phase::Open { until } if now < until => return Err(Closed::Failing(until - now)),
-            Phase::Trying { .. } => return Err(Closed::Failing(state.cooldown)),
-            Phase::Open { .. } => true,
-            Phase::Closed { .. } => false,
+            BreakerPhase::Open { until } if now < until => return Err(Closed::Failing(until - now)),
+            BreakerPhase::Trying { .. } => return Err(Closed::Failing(state.cooldown)),
+            BreakerPhase::Open { .. } => true,
+            BreakerPhase::Closed { .. } => false,
         };
         if let Some(until) = state.held_until.filter(|until| now < *until) {
             return Err(Closed::Asked(until));
@@ -104,7 +104,7 @@ impl<M: ChatModel> Breaker<M> {
         }
         state.trials += 1;
         let trial = state.trials;
-        state.phase = Phase::Trying { trial };
+        state.phase = BreakerPhase::Trying { trial };
         Ok(Pass { breaker: self, trial: Some(trial) })
     }
 
@@ -118,34 +118,34 @@ impl<M: ChatModel> Breaker<M> {
         }
         match (sign, state.phase) {
             (Sign::Alive | Sign::Wait(_), before) => {
-                state.phase = Phase::Closed { failures: 0 };
+                state.phase = BreakerPhase::Closed { failures: 0 };
                 state.cooldown = Duration::from_millis(self.options.cooldown_ms);
-                if !matches!(before, Phase::Closed { .. }) {
+                if !matches!(before, BreakerPhase::Closed { .. }) {
                     tracing::info!(server = %self.inner.describe(), "the model server answers again");
                 }
             }
-            (Sign::Failed, Phase::Closed { failures }) => {
+            (Sign::Failed, BreakerPhase::Closed { failures }) => {
                 let failures = failures.saturating_add(1);
-                state.phase = Phase::Closed { failures };
+                state.phase = BreakerPhase::Closed { failures };
                 if self.options.failures > 0 && failures >= self.options.failures {
                     self.open(&mut state, now, kind);
                 }
             }
-            (Sign::Failed, Phase::Trying { trial: current }) if trial == Some(current) => {
+            (Sign::Failed, BreakerPhase::Trying { trial: current }) if trial == Some(current) => {
                 self.open(&mut state, now, kind);
             }
             // The trial told nothing about the server: the next request may try.
-            (Sign::Nothing, Phase::Trying { trial: current }) if trial == Some(current) => {
-                state.phase = Phase::Open { until: now };
+            (Sign::Nothing, BreakerPhase::Trying { trial: current }) if trial == Some(current) => {
+                state.phase = BreakerPhase::Open { until: now };
             }
             // The request was sent before the breaker opened: it tells nothing new.
-            (Sign::Failed, Phase::Open { .. } | Phase::Trying { .. }) | (Sign::Nothing, _) => {}
+            (Sign::Failed, BreakerPhase::Open { .. } | BreakerPhase::Trying { .. }) | (Sign::Nothing, _) => {}
         }
     }
 
-    fn open(&self, state: &mut State, now: Instant, kind: &'static str) {
+    fn open(&self, state: &mut BreakerState, now: Instant, kind: &'static str) {
         let cooldown = state.cooldown;
-        state.phase = Phase::Open { until: now + cooldown };
+        state.phase = BreakerPhase::Open { until: now + cooldown };
         state.cooldown = cooldown.saturating_mul(2).min(Duration::from_millis(self.options.longest_cooldown_ms));
         tracing::warn!(
             server = %self.inner.describe(),
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(model.requests().len(), 3);
         advance(Duration::from_millis(1)).await;
         assert_eq!(kind(&breaker).await, "ok");
-        assert_eq!(breaker.state().phase, Phase::Closed { failures: 0 });
+        assert_eq!(breaker.state().phase, BreakerPhase::Closed { failures: 0 });
         assert_eq!(breaker.state().cooldown, Duration::from_secs(1));
     }
 
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(breaker.state().phase, before);
         assert_eq!(breaker.state().cooldown, Duration::from_secs(2));
         breaker.learn(None, Sign::Alive, "");
-        assert_eq!(breaker.state().phase, Phase::Closed { failures: 0 });
+        assert_eq!(breaker.state().phase, BreakerPhase::Closed { failures: 0 });
     }
 
     #[tokio::test(start_paused = true)]

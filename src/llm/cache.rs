@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     ChatModel, ChatReply, ChatRequest, LlmError, Usage,
     coalesce::Flights,
-    keep::{Kept, Key},
+    keep::{ReplyCache, RequestHash},
     options::CacheOptions,
     wording::Wording,
 };
@@ -24,8 +24,8 @@ use super::{
 pub(super) struct Cached<M> {
     inner: Arc<M>,
     wording: Arc<Wording>,
-    flights: Flights<Key, Landed>,
-    kept: Arc<Mutex<Kept>>,
+    flights: Flights<RequestHash, Landed>,
+    kept: Arc<Mutex<ReplyCache>>,
 }
 
 /// The one result that all waiting callers share.
@@ -41,12 +41,12 @@ struct Landed {
 impl<M: ChatModel> Cached<M> {
     /// `wording` belongs to the server behind `inner`.
     pub(super) fn new(inner: M, wording: Arc<Wording>, options: CacheOptions) -> Self {
-        let kept = Arc::new(Mutex::new(Kept::new(options)));
+        let kept = Arc::new(Mutex::new(ReplyCache::new(options)));
         Self { inner: Arc::new(inner), wording, flights: Flights::new(), kept }
     }
 
     /// Joins an identical request in progress, or sends a new one.
-    async fn fly(&self, key: Key, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+    async fn fly(&self, key: RequestHash, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         loop {
             let work = self.flights.join(key, || {
                 let (inner, wording, kept) =
@@ -101,7 +101,7 @@ impl<M: ChatModel> ChatModel for Cached<M> {
 
 /// The identity of the request, and whether its answer may be kept: only if the server would give the same answer again
 /// and the request's scope is known.
-fn identity(wording: &Wording, request: &ChatRequest) -> (Key, bool) {
+fn identity(wording: &Wording, request: &ChatRequest) -> (RequestHash, bool) {
     let sent = wording.of(request);
     let mut hasher = blake3::Hasher::new();
     // Lengths keep the parts apart. Whether only one call is wanted decides how much of a stream is read.
@@ -122,7 +122,7 @@ fn again(reply: ChatReply) -> ChatReply {
     ChatReply { usage: Usage::default(), cached: true, ..reply }
 }
 
-fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+fn lock(kept: &Mutex<ReplyCache>) -> MutexGuard<'_, ReplyCache> {
     // A panic can only have lost entries, so a poisoned lock is safe to use.
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    type Asked = JoinHandle<Result<ChatReply, LlmError>>;
+    type PendingReply = JoinHandle<Result<ChatReply, LlmError>>;
 
     struct Bench {
         slow: Slow,
@@ -200,7 +200,7 @@ mod tests {
         }
 
         /// Sends the request and runs until it waits.
-        async fn ask(&self, request: ChatRequest) -> Asked {
+        async fn ask(&self, request: ChatRequest) -> PendingReply {
             let cached = Arc::clone(&self.cached);
             let asked = tokio::spawn(async move { cached.complete(request).await });
             tokio::task::yield_now().await;

@@ -11,22 +11,22 @@ use crate::shares::{self, Owner};
 const OVERHEAD: usize = 256;
 
 /// The hash of everything that an answer depends on.
-pub(super) type Key = [u8; 32];
+pub(super) type RequestHash = [u8; 32];
 
 /// Keeps the most recently used replies, separately for each owner.
-pub(super) struct Kept {
+pub(super) struct ReplyCache {
     ttl: Duration,
-    replies: shares::Kept<Owner, Key, Entry>,
+    replies: shares::SharedCache<Owner, RequestHash, CachedReply>,
 }
 
-struct Entry {
+struct CachedReply {
     reply: ChatReply,
     until: Instant,
 }
 
-impl Kept {
+impl ReplyCache {
     pub(super) fn new(options: CacheOptions) -> Self {
-        let replies = shares::Kept::new(options.entries, options.max_bytes);
+        let replies = shares::SharedCache::new(options.entries, options.max_bytes);
         Self { ttl: Duration::from_millis(options.ttl_ms), replies }
     }
 
@@ -35,7 +35,7 @@ impl Kept {
     }
 
     /// The reply, unless it is too old.
-    pub(super) fn get(&mut self, owner: &Owner, key: &Key) -> Option<ChatReply> {
+    pub(super) fn get(&mut self, owner: &Owner, key: &RequestHash) -> Option<ChatReply> {
         let entry = self.replies.get(owner, key)?;
         if Instant::now() < entry.until {
             return Some(entry.reply.clone());
@@ -45,10 +45,10 @@ impl Kept {
     }
 
     /// Keeps the reply, and drops others until all bounds hold.
-    pub(super) fn insert(&mut self, owner: &Owner, key: Key, reply: ChatReply) {
+    pub(super) fn insert(&mut self, owner: &Owner, key: RequestHash, reply: ChatReply) {
         let bytes = size(&reply);
         let until = Instant::now() + self.ttl;
-        self.replies.put(owner, key, Entry { reply, until }, bytes);
+        self.replies.put(owner, key, CachedReply { reply, until }, bytes);
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_old_is_gone() {
-        let mut kept = Kept::new(CacheOptions { entries: 9, max_bytes: 10_000, ttl_ms: 1_000 });
+        let mut kept = ReplyCache::new(CacheOptions { entries: 9, max_bytes: 10_000, ttl_ms: 1_000 });
         let [own, other] = ["own", "other"].map(|name| Owner::Key(name.into()));
         kept.insert(&own, [1; 32], reply(1));
         tokio::time::advance(Duration::from_millis(999)).await;
@@ -81,7 +81,7 @@ mod tests {
 
     #[tokio::test]
     async fn bounds_hold() {
-        let mut kept = Kept::new(CacheOptions { entries: 4, max_bytes: 2_000, ttl_ms: 1_000 });
+        let mut kept = ReplyCache::new(CacheOptions { entries: 4, max_bytes: 2_000, ttl_ms: 1_000 });
         for (key, bytes) in [(1, 1), (2, 900), (3, 1_400), (4, 1_900), (5, 1)] {
             kept.insert(&Owner::Process, [key; 32], reply(bytes));
         }

@@ -18,7 +18,7 @@ use super::{
     ChatModel, ChatReply, ChatRequest, Listener, LlmError, LlmOptions, Secret, SetupError,
     dialect::{self, Complaint},
     said::without_said,
-    stream::{self, Gathering, Kind, Next},
+    stream::{self, BodyKind, Gathering, Next},
     wire,
     wording::Wording,
 };
@@ -137,15 +137,15 @@ impl OpenAi {
     ) -> Result<ChatReply, LlmError> {
         let limit = self.wording.options().max_response_bytes;
         let mut body = Vec::new();
-        let mut kind = Kind::Unknown;
-        while kind == Kind::Unknown
+        let mut kind = BodyKind::Unknown;
+        while kind == BodyKind::Unknown
             && body.len() <= limit
             && let Some(chunk) = response.chunk().await.map_err(|error| self.failure(error))?
         {
             body.extend_from_slice(&chunk);
             kind = stream::kind(&body);
         }
-        if kind != Kind::Stream {
+        if kind != BodyKind::Stream {
             return wire::reply(&self.read(response, body, limit).await?);
         }
         let mut gathering = Gathering::new(wants_one, limit);
@@ -327,7 +327,7 @@ mod tests {
         Choose(fn(&Value) -> Vec<u8>),
     }
 
-    struct Server {
+    struct FakeServer {
         base: String,
         /// The last request, as received.
         heard: Arc<Mutex<String>>,
@@ -336,11 +336,11 @@ mod tests {
         gone: Arc<Notify>,
     }
 
-    async fn serve(then: Then) -> Server {
+    async fn serve(then: Then) -> FakeServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("bound"));
         let heard = Arc::new(Mutex::new(String::new()));
-        let server = Server { base, heard, connections: Arc::default(), gone: Arc::default() };
+        let server = FakeServer { base, heard, connections: Arc::default(), gone: Arc::default() };
         let (record, connections, gone) =
             (Arc::clone(&server.heard), Arc::clone(&server.connections), Arc::clone(&server.gone));
         tokio::spawn(async move {

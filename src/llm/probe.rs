@@ -92,7 +92,7 @@ impl Identity {
 
 /// All results of one probe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct ProbeReport {
     pub tools: Finding,
     pub strict: Finding,
     pub named_choice: Finding,
@@ -112,7 +112,7 @@ pub struct Report {
     pub usage: Usage,
 }
 
-impl Report {
+impl ProbeReport {
     #[must_use]
     pub const fn capabilities(&self) -> Capabilities {
         Capabilities {
@@ -130,7 +130,7 @@ impl Report {
 /// # Errors
 /// If the server cannot be reached, refuses access, is too busy or too slow, or answers a plain question with an error
 /// or an invalid reply: that says nothing about its abilities.
-pub async fn probe(chat: &dyn ChatModel, model: Option<&str>, deadline: Instant) -> Result<Report, LlmError> {
+pub async fn probe(chat: &dyn ChatModel, model: Option<&str>, deadline: Instant) -> Result<ProbeReport, LlmError> {
     let mut probe = Probe { chat, model, deadline, seen: Vec::new(), usage: Usage::default(), requests: 0 };
     // This comes first, since a server that fails here has no abilities; it also loads the model.
     let long = probe.send(question::long(PLAIN_TOKENS, deadline)).await?;
@@ -148,7 +148,7 @@ pub async fn probe(chat: &dyn ChatModel, model: Option<&str>, deadline: Instant)
     let strict = probe.strict(named_choice.support, tools.support).await?;
     let json_schema = probe.json_schema().await?;
     let extra_calls = if tools.support == Support::Kept { probe.extra_calls().await? } else { None };
-    Ok(Report {
+    Ok(ProbeReport {
         tools,
         strict,
         named_choice,

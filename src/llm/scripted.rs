@@ -9,9 +9,9 @@ use futures::future::BoxFuture;
 
 use super::{ChatModel, ChatReply, ChatRequest, LlmError, ToolCall};
 
-type Answer = Arc<dyn Fn(&ChatRequest) -> Result<ChatReply, LlmError> + Send + Sync>;
+type ReplyFn = Arc<dyn Fn(&ChatRequest) -> Result<ChatReply, LlmError> + Send + Sync>;
 
-enum Line {
+enum ScriptLine {
     Say(Result<ChatReply, LlmError>),
     /// Never answers.
     Hang,
@@ -19,9 +19,9 @@ enum Line {
 
 #[derive(Default)]
 struct Script {
-    lines: VecDeque<Line>,
+    lines: VecDeque<ScriptLine>,
     /// Answers once the lines are used up.
-    then: Option<Answer>,
+    then: Option<ReplyFn>,
     heard: Vec<ChatRequest>,
 }
 
@@ -41,7 +41,7 @@ impl Scripted {
     /// The next line is this reply.
     #[must_use]
     pub fn reply(self, reply: ChatReply) -> Self {
-        self.line(Line::Say(Ok(reply)))
+        self.line(ScriptLine::Say(Ok(reply)))
     }
 
     /// The next line is a call with these arguments, which may be any text.
@@ -60,13 +60,13 @@ impl Scripted {
     /// The next line is this failure.
     #[must_use]
     pub fn fail(self, error: LlmError) -> Self {
-        self.line(Line::Say(Err(error)))
+        self.line(ScriptLine::Say(Err(error)))
     }
 
     /// The next line never comes.
     #[must_use]
     pub fn hang(self) -> Self {
-        self.line(Line::Hang)
+        self.line(ScriptLine::Hang)
     }
 
     /// When no line is left, `answer` makes the reply.
@@ -82,7 +82,7 @@ impl Scripted {
         self.with(|script| script.heard.clone())
     }
 
-    fn line(self, line: Line) -> Self {
+    fn line(self, line: ScriptLine) -> Self {
         self.with(|script| script.lines.push_back(line));
         self
     }
@@ -105,13 +105,13 @@ impl ChatModel for Scripted {
                 (script.lines.pop_front(), script.then.clone())
             });
             match (line, then) {
-                (Some(Line::Say(result)), _) => {
+                (Some(ScriptLine::Say(result)), _) => {
                     if let (Ok(reply), Some(listener)) = (&result, &request.listener) {
                         listener.tell(reply.content.as_deref().unwrap_or_default());
                     }
                     result
                 }
-                (Some(Line::Hang), _) => std::future::pending().await,
+                (Some(ScriptLine::Hang), _) => std::future::pending().await,
                 (None, Some(answer)) => answer(&request),
                 (None, None) => Err(LlmError::Malformed("the script has no more lines".into())),
             }

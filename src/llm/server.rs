@@ -9,7 +9,7 @@ use super::{Capabilities, ChatModel, ChatReply, ChatRequest, LlmError, SharedCha
 
 mod knowledge;
 
-use knowledge::{Asked, Knowledge, Slot};
+use knowledge::{ModelKnowledge, OutputConstraints, ServerKnowledge};
 
 /// Time limit of a background probe.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -22,7 +22,7 @@ pub struct Server {
     /// Reports each reply to `knowledge`.
     chat: SharedChatModel,
     given: Option<Capabilities>,
-    knowledge: Arc<Knowledge>,
+    knowledge: Arc<ServerKnowledge>,
     probes: bool,
 }
 
@@ -30,8 +30,8 @@ impl Server {
     /// A server with unknown abilities, which are measured only by [`Self::probed`].
     #[must_use]
     pub fn new(chat: SharedChatModel) -> Self {
-        let knowledge = Arc::new(Knowledge::default());
-        let observed = Observed { inner: Arc::clone(&chat), knowledge: Arc::clone(&knowledge) };
+        let knowledge = Arc::new(ServerKnowledge::default());
+        let observed = ObservedModel { inner: Arc::clone(&chat), knowledge: Arc::clone(&knowledge) };
         Self { inner: chat, chat: Arc::new(observed), given: None, knowledge, probes: false }
     }
 
@@ -78,7 +78,7 @@ impl Server {
     ///
     /// # Errors
     /// As [`probe::probe`]; [`LlmError::Timeout`] past the deadline.
-    pub async fn probed(&self, model: Option<&str>, deadline: Instant) -> Result<probe::Report, LlmError> {
+    pub async fn probed(&self, model: Option<&str>, deadline: Instant) -> Result<probe::ProbeReport, LlmError> {
         let slot = self.knowledge.slot(model);
         let turn = tokio::time::timeout_at(deadline, slot.turn()).await;
         let _turn = turn.map_err(|_| LlmError::Timeout)?;
@@ -108,7 +108,7 @@ impl Server {
         self.knowledge.slot(model).standing.learn(informed, is_nothing);
     }
 
-    fn probe_in_background(&self, slot: &Arc<Slot>, model: Option<&str>) {
+    fn probe_in_background(&self, slot: &Arc<ModelKnowledge>, model: Option<&str>) {
         let Ok(runtime) = Handle::try_current() else { return };
         let Some(turn) = slot.try_turn() else { return };
         let (chat, slot, model) = (Arc::clone(&self.inner), Arc::clone(slot), model.map(str::to_owned));
@@ -134,19 +134,19 @@ impl Server {
 }
 
 /// Passes requests on, and reports the replies.
-struct Observed {
+struct ObservedModel {
     inner: SharedChatModel,
-    knowledge: Arc<Knowledge>,
+    knowledge: Arc<ServerKnowledge>,
 }
 
-impl ChatModel for Observed {
+impl ChatModel for ObservedModel {
     fn describe(&self) -> String {
         self.inner.describe()
     }
 
     fn complete(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatReply, LlmError>> {
         let Some(slot) = self.knowledge.existing(request.model.as_deref()) else { return self.inner.complete(request) };
-        let asked = Asked::of(&request);
+        let asked = OutputConstraints::of(&request);
         Box::pin(async move {
             let reply = self.inner.complete(request).await?;
             slot.observe(asked, &reply);

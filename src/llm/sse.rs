@@ -12,7 +12,7 @@ pub(super) struct Event {
 
 /// Holds bytes that are not yet an event.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct EventReader {
     line: Vec<u8>,
     name: String,
     data: Option<String>,
@@ -22,7 +22,7 @@ pub(super) struct Reader {
     started: bool,
 }
 
-impl Reader {
+impl EventReader {
     /// Takes bytes, split anywhere, and returns the events that they complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<(String, String)> {
-        let mut reader = Reader::default();
+        let mut reader = EventReader::default();
         let mut events: Vec<Event> = pieces.into_iter().flat_map(|piece| reader.push(piece)).collect();
         events.extend(reader.finish());
         events.into_iter().map(|event| (event.name, event.data)).collect()
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_counted() {
-        let mut reader = Reader::default();
+        let mut reader = EventReader::default();
         reader.push(b"data: 1234\ndata: 56");
         assert_eq!(reader.held(), 4 + 8);
         reader.push(b"\n\n");

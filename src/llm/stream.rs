@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ChatReply, LlmError,
-    sse::{Event, Reader},
+    sse::{Event, EventReader},
     wire,
 };
 use crate::text::foreign::Foreign;
 
 /// What the first bytes of a body show. The content type is ignored: gateways get it wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BodyKind {
     Stream,
     Whole,
     /// Too short to tell.
@@ -20,15 +20,15 @@ pub(super) enum Kind {
 }
 
 /// Whether a body with this beginning is a stream of events.
-pub(super) fn kind(beginning: &[u8]) -> Kind {
+pub(super) fn kind(beginning: &[u8]) -> BodyKind {
     const BEGINNINGS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     let text = beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning).trim_ascii_start();
     if BEGINNINGS.iter().any(|field| text.starts_with(field)) {
-        Kind::Stream
+        BodyKind::Stream
     } else if b"\xEF\xBB\xBF".starts_with(text) || BEGINNINGS.iter().any(|field| field.starts_with(text)) {
-        Kind::Unknown
+        BodyKind::Unknown
     } else {
-        Kind::Whole
+        BodyKind::Whole
     }
 }
 
@@ -46,16 +46,16 @@ pub(super) enum Next {
 /// A reply that arrives in pieces.
 #[derive(Debug)]
 pub(super) struct Gathering {
-    reader: Reader,
+    reader: EventReader,
     /// Only one call is wanted: the reply ends where a second begins.
     single: bool,
     /// Limit for text and arguments, in bytes.
     limit: usize,
     content: String,
     refusal: String,
-    calls: Vec<Piece>,
+    calls: Vec<PartialCall>,
     /// A call in the older form.
-    function: Option<Piece>,
+    function: Option<PartialCall>,
     finish: Option<String>,
     usage: Value,
     model: Option<String>,
@@ -66,14 +66,14 @@ pub(super) struct Gathering {
 
 /// The part of a call that has arrived.
 #[derive(Debug, Default)]
-struct Piece {
+struct PartialCall {
     index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
 }
 
-impl Piece {
+impl PartialCall {
     /// Adds `{"name", "arguments"}`, each complete or partial.
     fn add(&mut self, function: &Value) {
         let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Gathering {
     /// `single`: only one call is wanted. `limit`: most bytes of text and arguments together, and of one event.
     pub(super) fn new(single: bool, limit: usize) -> Self {
         Self {
-            reader: Reader::default(),
+            reader: EventReader::default(),
             single,
             limit,
             content: String::new(),
@@ -231,7 +231,7 @@ impl Gathering {
         }
         let finish = choice.get("finish_reason").and_then(Value::as_str).filter(|finish| !finish.is_empty());
         self.finish = finish.map(str::to_owned).or_else(|| self.finish.take());
-        let calls = self.calls.iter().chain(&self.function).map(Piece::len).sum::<usize>();
+        let calls = self.calls.iter().chain(&self.function).map(PartialCall::len).sum::<usize>();
         if self.content.len() + self.refusal.len() + calls > self.limit {
             return Err(self.too_long());
         }
@@ -274,7 +274,7 @@ impl Gathering {
             !(is_named && !piece.name.is_empty() && !id.is_empty() && !piece.id.is_empty() && id != piece.id)
         });
         let at = known.unwrap_or_else(|| {
-            self.calls.push(Piece { index, ..Piece::default() });
+            self.calls.push(PartialCall { index, ..PartialCall::default() });
             self.calls.len() - 1
         });
         // Keeps one more than will be read, to detect that a further call began.
@@ -308,8 +308,8 @@ impl Gathering {
         let message = json!({
             "content": optional(self.content),
             "refusal": optional(self.refusal),
-            "tool_calls": self.calls.iter().map(Piece::value).collect::<Vec<_>>(),
-            "function_call": self.function.as_ref().map(Piece::function),
+            "tool_calls": self.calls.iter().map(PartialCall::value).collect::<Vec<_>>(),
+            "function_call": self.function.as_ref().map(PartialCall::function),
         });
         let answer = json!({
             "model": self.model,
@@ -513,21 +513,21 @@ mod tests {
     #[test]
     fn a_stream_is_told_by_its_beginning() {
         for (text, expected) in [
-            ("data: {}", Kind::Stream),
-            ("\u{FEFF}\n data:", Kind::Stream),
-            (": ping", Kind::Stream),
-            ("event: x", Kind::Stream),
-            ("", Kind::Unknown),
-            (" \r\n", Kind::Unknown),
-            ("da", Kind::Unknown),
-            ("{\"choices\"", Kind::Whole),
-            ("<html>", Kind::Whole),
-            ("datum", Kind::Whole),
+            ("data: {}", BodyKind::Stream),
+            ("\u{FEFF}\n data:", BodyKind::Stream),
+            (": ping", BodyKind::Stream),
+            ("event: x", BodyKind::Stream),
+            ("", BodyKind::Unknown),
+            (" \r\n", BodyKind::Unknown),
+            ("da", BodyKind::Unknown),
+            ("{\"choices\"", BodyKind::Whole),
+            ("<html>", BodyKind::Whole),
+            ("datum", BodyKind::Whole),
         ] {
             assert_eq!(kind(text.as_bytes()), expected, "{text:?}");
         }
-        assert_eq!(kind(b"\xEF\xBB"), Kind::Unknown);
-        assert_eq!(kind(b"\xFF"), Kind::Whole);
+        assert_eq!(kind(b"\xEF\xBB"), BodyKind::Unknown);
+        assert_eq!(kind(b"\xFF"), BodyKind::Whole);
     }
 
     proptest! {

@@ -48,7 +48,7 @@ pub(super) fn body(request: &ChatRequest, options: &LlmOptions, refused: Fields)
     let max_tokens = longest.filter(|_| offer(Field::MaxTokens, true));
     let max_completion_tokens = longest.filter(|_| max_tokens.is_none() && offer(Field::MaxCompletionTokens, true));
     let stream = offer(Field::Stream, options.stream || request.listener.is_some());
-    let body = Body {
+    let body = RequestBody {
         model: model(request, options),
         messages,
         // Some servers reject a tool choice without tools.
@@ -109,7 +109,7 @@ pub(super) fn model<'a>(request: &'a ChatRequest, options: &'a LlmOptions) -> &'
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct RequestBody<'a> {
     model: &'a str,
     messages: Vec<SentMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{
     arguments,
     refusal::Refusal,
-    shared::{McpOptions, Shared, answered, tool},
+    shared::{McpOptions, McpState, answered, tool},
 };
 use crate::{
     answer::{Retrieved, json_schema},
@@ -48,7 +48,7 @@ pub(super) fn definition(options: &McpOptions, turns: &UnderstandOptions) -> Too
 }
 
 pub(super) async fn call(
-    shared: &Shared,
+    shared: &McpState,
     given: Option<Map<String, Value>>,
     owner: Owner,
 ) -> Result<CallToolResult, Refusal> {

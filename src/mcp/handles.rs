@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 
-use crate::{conversation::Tenant, shares::Kept};
+use crate::{conversation::Tenant, shares::SharedCache};
 
 /// How a short name begins.
 const MARK: &str = "c1.";
@@ -15,11 +15,11 @@ const MOST: usize = 20_000;
 const MOST_BYTES: usize = 64 << 20;
 
 /// The states behind the names, each for its owner alone. What was not used for longest goes first; a restart forgets all.
-pub(super) struct Handles(Mutex<Kept<Tenant, String, String>>);
+pub(super) struct Handles(Mutex<SharedCache<Tenant, String, String>>);
 
 impl Handles {
     pub(super) fn new() -> Self {
-        Self(Mutex::new(Kept::new(MOST, MOST_BYTES)))
+        Self(Mutex::new(SharedCache::new(MOST, MOST_BYTES)))
     }
 
     /// Keeps a state, and gives it a short name.

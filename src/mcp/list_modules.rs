@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::{
     arguments,
     refusal::Refusal,
-    shared::{Shared, answered, tool},
+    shared::{McpState, answered, tool},
 };
 use crate::answer::json_schema;
 
@@ -23,7 +23,7 @@ and how many functions it has.";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {}
+struct NoArguments {}
 
 #[derive(Debug, Serialize, ToSchema)]
 struct Modules {
@@ -50,8 +50,8 @@ pub(super) fn definition() -> Tool {
     tool(NAME, "List modules", DESCRIPTION, input, json_schema::<Modules>())
 }
 
-pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> Result<CallToolResult, Refusal> {
-    let Arguments {} = arguments::read(given)?;
+pub(super) async fn call(shared: &McpState, given: Option<Map<String, Value>>) -> Result<CallToolResult, Refusal> {
+    let NoArguments {} = arguments::read(given)?;
     let offer = &shared.options.offer;
     let mut modules = Vec::new();
     let names = offer.names(&shared.snapshots);

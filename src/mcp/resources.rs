@@ -5,7 +5,7 @@ use rmcp::{
     model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
 };
 
-use super::{refusal::Refusal, shared::Shared};
+use super::{refusal::Refusal, shared::McpState};
 use crate::{answer::ToolBody, module::ModuleName};
 
 const PREFIX: &str = "uptake://modules/";
@@ -15,7 +15,7 @@ fn about(name: &str) -> String {
     format!("The functions of the module {name}, as an OpenAI tools array")
 }
 
-pub(super) fn list(shared: &Shared) -> Vec<Resource> {
+pub(super) fn list(shared: &McpState) -> Vec<Resource> {
     let resource = |name: ModuleName| {
         Resource::new(format!("{PREFIX}{name}"), name.as_str())
             .with_description(about(&format!("`{name}`")))
@@ -31,7 +31,7 @@ pub(super) fn template() -> ResourceTemplate {
         .with_mime_type(JSON)
 }
 
-pub(super) async fn read(shared: &Shared, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) async fn read(shared: &McpState, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let missing = |why: String| ErrorData::resource_not_found(why, None);
     let Some(name) = uri.strip_prefix(PREFIX) else {
         return Err(missing(format!("there is no such resource: they are `{PREFIX}` and a module's name")));

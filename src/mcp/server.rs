@@ -20,7 +20,7 @@ use super::{
     list_modules,
     refusal::Refusal,
     resources,
-    shared::{McpOptions, Shared},
+    shared::{McpOptions, McpState},
     understand,
 };
 use crate::{
@@ -59,7 +59,7 @@ impl Admission for Shares {
 /// The tools, ready to be served on any transport. Clones are cheap and share state.
 #[derive(Clone)]
 pub struct McpServer {
-    shared: Arc<Shared>,
+    shared: Arc<McpState>,
     tools: Arc<[Tool]>,
     admission: Arc<dyn Admission>,
 }
@@ -80,7 +80,7 @@ impl McpServer {
             understand::definition(&options),
             list_modules::definition(),
         ]);
-        let shared = Shared { snapshots, understander, turns, tokens, handles: Handles::new(), options };
+        let shared = McpState { snapshots, understander, turns, tokens, handles: Handles::new(), options };
         Self { shared: Arc::new(shared), tools, admission }
     }
 

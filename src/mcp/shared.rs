@@ -21,7 +21,7 @@ pub struct McpOptions {
 }
 
 /// The state of every tool and resource.
-pub(super) struct Shared {
+pub(super) struct McpState {
     pub(super) snapshots: Snapshots,
     pub(super) understander: Understander,
     /// Defaults for turns where neither the call nor the module sets a value.

@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use super::{
     arguments,
     refusal::Refusal,
-    shared::{McpOptions, Shared, answered, tool},
+    shared::{McpOptions, McpState, answered, tool},
 };
 use crate::{
-    answer::{Kept, Understanding, json_schema},
+    answer::{StateAfterTurn, Understanding, json_schema},
     conversation::{self, State},
     module::settings::StrategyName,
     shares::Owner,
@@ -72,7 +72,7 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
 }
 
 pub(super) async fn call(
-    shared: &Shared,
+    shared: &McpState,
     given: Option<Map<String, Value>>,
     (kept_for, owner): (&conversation::Tenant, Owner),
 ) -> Result<CallToolResult, Refusal> {
@@ -119,7 +119,7 @@ pub(super) async fn call(
     let written = tokens.write(&state).map_err(|error| Refusal::new(error.to_string()))?;
     let summary = understand::summary(&snapshot, None, &state);
     let handle = shared.handles.keep(kept_for, &written);
-    understood.uptake.keep(Kept { state: Some(written), session: None, turn: state.turn, summary });
+    understood.uptake.keep(StateAfterTurn { state: Some(written), session: None, turn: state.turn, summary });
     answered(words(&understood, &handle), &understood)
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Book {
     /// Requests with a higher cost leave the last place to others that asked lately.
     long: Option<u64>,
     /// Waiting requests of each owner in order of arrival. Only owners that wait.
-    waiting: HashMap<Owner, VecDeque<Request>>,
+    waiting: HashMap<Owner, VecDeque<ShareRequest>>,
     /// Number of requests so far.
     asked: Number,
     /// The virtual time: the start of the latest grant.
@@ -42,7 +42,7 @@ pub(super) struct Book {
 }
 
 #[derive(Debug)]
-struct Request {
+struct ShareRequest {
     number: Number,
     amount: u64,
     cost: u64,
@@ -90,7 +90,7 @@ impl Book {
     ) -> Number {
         let number = self.asked;
         self.asked += 1;
-        self.waiting.entry(owner.clone()).or_default().push_back(Request { number, amount, cost, at, granted });
+        self.waiting.entry(owner.clone()).or_default().push_back(ShareRequest { number, amount, cost, at, granted });
         self.note(owner, at);
         number
     }
@@ -114,7 +114,7 @@ impl Book {
     }
 
     fn first(&self) -> Option<(Owner, usize)> {
-        let first = |(owner, requests): (&Owner, &VecDeque<Request>)| {
+        let first = |(owner, requests): (&Owner, &VecDeque<ShareRequest>)| {
             let index = requests.iter().position(|request| self.may_begin(owner, request))?;
             Some((self.begins(owner), requests[index].number, owner.clone(), index))
         };
@@ -162,7 +162,7 @@ impl Book {
         self.next.get(owner).copied().unwrap_or_default().max(self.now)
     }
 
-    fn may_begin(&self, owner: &Owner, request: &Request) -> bool {
+    fn may_begin(&self, owner: &Owner, request: &ShareRequest) -> bool {
         let is_last = self.in_use + request.amount == self.total && self.total > 1;
         let is_long = self.long.is_some_and(|long| request.cost > long);
         let may_take_the_last = !is_last || !is_long || !self.has_company(owner, request.at);

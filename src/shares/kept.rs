@@ -7,7 +7,7 @@ use lru::LruCache;
 
 /// A cache that owners share. No owner finds another one's entries, even under the same key.
 #[derive(Debug)]
-pub struct Kept<O: Hash + Eq, K: Hash + Eq, V> {
+pub struct SharedCache<O: Hash + Eq, K: Hash + Eq, V> {
     /// Only owners that have entries.
     owners: HashMap<O, Held<K, V>>,
     most: usize,
@@ -23,7 +23,7 @@ struct Held<K: Hash + Eq, V> {
     bytes: usize,
 }
 
-impl<O: Hash + Eq + Ord + Clone, K: Hash + Eq, V> Kept<O, K, V> {
+impl<O: Hash + Eq + Ord + Clone, K: Hash + Eq, V> SharedCache<O, K, V> {
     /// Keeps at most `most` entries, and at most `most_bytes` bytes.
     #[must_use]
     pub fn new(most: usize, most_bytes: usize) -> Self {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn what_was_used_last_stays() {
-        let mut kept = Kept::new(2, 100);
+        let mut kept = SharedCache::new(2, 100);
         kept.put(&"a", 1, "one", 1);
         kept.put(&"a", 2, "two", 1);
         assert_eq!(kept.get(&"a", &1), Some(&"one"));
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!((kept.peek(&"a", &3), kept.size()), (None, (1, 1)), "too large by itself");
         kept.weigh(&"a", &1, 101);
         assert!(kept.owners.is_empty() && kept.size() == (0, 0));
-        let mut none = Kept::new(0, 100);
+        let mut none = SharedCache::new(0, 100);
         none.put(&"a", 1, "one", 1);
         assert!(!none.contains(&"a", &1));
     }
@@ -149,7 +149,7 @@ mod tests {
             steps in prop::collection::vec((0_u8..30, 0_usize..40, any::<bool>()), 0..80),
         ) {
             let most_bytes = 100;
-            let mut kept = Kept::new(most, most_bytes);
+            let mut kept = SharedCache::new(most, most_bytes);
             kept.put(&"polite", 0, (), 10);
             kept.put(&"polite", 1, (), 10);
             for (key, bytes, is_weighed) in steps {

@@ -14,7 +14,7 @@ use super::{Before, PrepareError, Snapshot, Snapshots, compile, lock, unwatched}
 use crate::{
     conversation::Tenant,
     module::{self, Limits, Module, ModuleName, Recognizer, RecognizerKind},
-    shares::{Kept, Owner, Shares},
+    shares::{Owner, SharedCache, Shares},
 };
 
 /// The most bytes of the kept modules, all together.
@@ -35,12 +35,12 @@ const BYTE: u64 = 1;
 const LONG: u64 = 100_000;
 
 /// The hash of functions.
-type Key = [u8; blake3::OUT_LEN];
+type FunctionsHash = [u8; blake3::OUT_LEN];
 
 /// See [the module](self).
 pub(super) struct AdHoc {
     /// A cell is filled by the first request for it, while others wait.
-    kept: Mutex<Kept<Tenant, Key, Cell>>,
+    kept: Mutex<SharedCache<Tenant, FunctionsHash, Cell>>,
     /// Compiling keeps a core busy: there are no more compilations than cores, so that foreign schemas never crowd out
     /// everything else. Of the owners who wait, the one that has used least comes first.
     compiling: Shares,
@@ -52,11 +52,11 @@ impl AdHoc {
     /// Keeps at most `most` (at least one).
     pub(super) fn new(most: usize) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let kept = Mutex::new(Kept::new(most.max(1), MOST_BYTES));
+        let kept = Mutex::new(SharedCache::new(most.max(1), MOST_BYTES));
         Self { kept, compiling: Shares::of_places(cores as u64, LONG) }
     }
 
-    fn cell(&self, owner: &Tenant, key: &Key, bytes: usize) -> Cell {
+    fn cell(&self, owner: &Tenant, key: &FunctionsHash, bytes: usize) -> Cell {
         let mut kept = lock(&self.kept);
         if let Some(cell) = kept.get(owner, key) {
             return Arc::clone(cell);
@@ -67,12 +67,12 @@ impl AdHoc {
     }
 
     /// Records how many bytes the cell's content takes. If that alone is too much, the cell is not kept.
-    fn weigh(&self, owner: &Tenant, key: &Key, bytes: usize) {
+    fn weigh(&self, owner: &Tenant, key: &FunctionsHash, bytes: usize) {
         lock(&self.kept).weigh(owner, key, bytes);
     }
 
     /// Removes a cell whose content did not compile: it must not take the place of one that did.
-    fn forget(&self, owner: &Tenant, key: &Key) {
+    fn forget(&self, owner: &Tenant, key: &FunctionsHash) {
         let mut kept = lock(&self.kept);
         if kept.peek(owner, key).is_some_and(|cell| !cell.initialized()) {
             kept.remove(owner, key);

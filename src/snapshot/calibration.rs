@@ -36,7 +36,7 @@ const METHOD: &str = "a fifth, one build";
 
 /// The stored form of a calibration.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredCalibration {
     /// A hash of what it was made from.
     content: String,
     calibration: Calibration,
@@ -78,7 +78,7 @@ impl Snapshots {
                 let calibration = calibrate.calibrate(self, snapshot).await?;
                 let Calibration { slope, offset, judged, right } = calibration;
                 tracing::debug!(module = %snapshot.module.name, slope, offset, judged, right, "a module is calibrated");
-                write(path, Kept { content, calibration }).await;
+                write(path, StoredCalibration { content, calibration }).await;
                 calibration
             }
         };
@@ -126,13 +126,13 @@ impl Snapshots {
     }
 }
 
-async fn read(path: PathBuf) -> Option<Kept> {
+async fn read(path: PathBuf) -> Option<StoredCalibration> {
     let text = tokio::fs::read_to_string(path).await.ok()?;
     serde_json::from_str(&text).ok()
 }
 
 /// A failure only costs time at the next start.
-async fn write(path: PathBuf, kept: Kept) {
+async fn write(path: PathBuf, kept: StoredCalibration) {
     let place = path.clone();
     let written = tokio::task::spawn_blocking(move || {
         if let Some(directory) = place.parent() {

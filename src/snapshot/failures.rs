@@ -17,7 +17,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Why the newest files of a module do not serve.
 #[derive(Debug, Clone)]
-pub struct Failure {
+pub struct ModuleFailure {
     /// Mistakes that the author can correct.
     pub diagnostics: Diagnostics,
     /// It is not the author's fault, and may pass by itself.
@@ -29,14 +29,14 @@ pub struct Failure {
 pub(super) struct Failures {
     /// The time between the first two tries.
     first_wait: Duration,
-    known: Mutex<BTreeMap<ModuleName, Known>>,
+    known: Mutex<BTreeMap<ModuleName, KnownFailure>>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownFailure {
     /// The stamp of the files that failed; `None` if they could not be looked at.
     stamp: Option<module::ModuleStamp>,
-    failure: Failure,
+    failure: ModuleFailure,
     message: String,
     /// When to try again, if the reason may pass.
     again: Option<Again>,
@@ -63,8 +63,8 @@ impl Failures {
         let before = known.get(name).and_then(|before| before.again);
         let waited = before.map_or(self.first_wait, |before| (before.waited * 2).min(LONGEST_WAIT));
         let again = may_pass.then(|| Again { at: Instant::now() + waited, waited });
-        let failure = Failure { diagnostics, may_pass };
-        known.insert(name.clone(), Known { stamp, failure, message: error.to_string(), again });
+        let failure = ModuleFailure { diagnostics, may_pass };
+        known.insert(name.clone(), KnownFailure { stamp, failure, message: error.to_string(), again });
     }
 
     pub(super) fn forget(&self, name: &ModuleName) {
@@ -79,18 +79,18 @@ impl Failures {
     /// Why a module does not serve, if that is known.
     pub(super) fn error(&self, name: &ModuleName) -> Option<PrepareError> {
         let known = self.known();
-        let Known { failure, message, .. } = known.get(name)?;
+        let KnownFailure { failure, message, .. } = known.get(name)?;
         let name = name.clone();
         Some(match failure {
-            Failure { may_pass: true, .. } => PrepareError::Unavailable { name, reason: message.clone() },
-            Failure { diagnostics, .. } if diagnostics.has_errors() => {
+            ModuleFailure { may_pass: true, .. } => PrepareError::Unavailable { name, reason: message.clone() },
+            ModuleFailure { diagnostics, .. } if diagnostics.has_errors() => {
                 PrepareError::Refused { name, diagnostics: diagnostics.clone() }
             }
-            Failure { .. } => PrepareError::Compile { name, reason: message.clone() },
+            ModuleFailure { .. } => PrepareError::Compile { name, reason: message.clone() },
         })
     }
 
-    pub(super) fn all(&self) -> BTreeMap<ModuleName, Failure> {
+    pub(super) fn all(&self) -> BTreeMap<ModuleName, ModuleFailure> {
         self.known().iter().map(|(name, known)| (name.clone(), known.failure.clone())).collect()
     }
 
@@ -99,12 +99,12 @@ impl Failures {
         self.known().iter().filter(|(_, known)| known.is_due()).map(|(name, _)| name.clone()).collect()
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<ModuleName, Known>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<ModuleName, KnownFailure>> {
         lock(&self.known)
     }
 }
 
-impl Known {
+impl KnownFailure {
     fn is_due(&self) -> bool {
         self.again.is_some_and(|again| again.at <= Instant::now())
     }

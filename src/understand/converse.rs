@@ -275,7 +275,7 @@ impl Understander {
 
 /// The messages of a conversation, as input for a turn.
 pub(crate) fn history(state: &State) -> Vec<HistoryMessage> {
-    let said = |line: &crate::conversation::Line| {
+    let said = |line: &crate::conversation::TranscriptLine| {
         let text = line.text.clone();
         match line.who {
             Who::Person => HistoryMessage::Person(text),

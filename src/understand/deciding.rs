@@ -6,7 +6,7 @@ use crate::{
     assist::{
         ask::{self, Decided},
         brief::{Brief, Extent},
-        history::Line,
+        history::PromptMessage,
         ledger::Ledger,
     },
     decide::{
@@ -112,7 +112,7 @@ impl Understander {
         snapshot: &'a Snapshot,
         request: &TurnRequest,
         situation: Situation<'a>,
-        before: &'a [Line],
+        before: &'a [PromptMessage],
     ) -> Brief<'a> {
         let (own, options) = (&snapshot.module.settings, &self.options);
         let extent = Extent {

@@ -12,7 +12,7 @@ use crate::{
     assist::history::{HistoryMessage, shortened},
     conversation::{End, Expects, State, Tenant, Who},
     module::{Module, settings::StrategyName},
-    shares::Kept,
+    shares::SharedCache,
     snapshot::Snapshot,
     text::is_blank,
     understand::{CallResult, Conversed, Demand, TurnError, TurnRequest, Understander},
@@ -33,7 +33,7 @@ const SAME_MOMENT: i64 = 600;
 type ReplayKey = [u8; blake3::OUT_LEN];
 
 /// States by the messages that led to them, as JSON: a third of the memory that they take otherwise.
-pub struct Replays(Mutex<Kept<Tenant, ReplayKey, Vec<u8>>>);
+pub struct Replays(Mutex<SharedCache<Tenant, ReplayKey, Vec<u8>>>);
 
 /// Note if the earlier messages were too long to be read again.
 const BEGUN_ANEW: &str =
@@ -52,7 +52,7 @@ impl Replays {
     /// Keeps at most `most` states, and at most `most_bytes` bytes of them.
     #[must_use]
     pub fn new(most: usize, most_bytes: usize) -> Self {
-        Self(Mutex::new(Kept::new(most, most_bytes)))
+        Self(Mutex::new(SharedCache::new(most, most_bytes)))
     }
 
     /// [`Understander::converse`] on the state after the request's history. Earlier messages of the person are
@@ -190,7 +190,7 @@ impl Replays {
     }
 
     /// No operation leaves entries and their sizes inconsistent, so a poisoned lock is safe to use.
-    fn kept(&self) -> MutexGuard<'_, Kept<Tenant, ReplayKey, Vec<u8>>> {
+    fn kept(&self) -> MutexGuard<'_, SharedCache<Tenant, ReplayKey, Vec<u8>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 use uptake::{
-    export::{ExportOptions, Exported, Kind, export},
+    export::{ExportKind, ExportOptions, Exported, export},
     module::{Limits, Module, ModuleName, load},
 };
 
@@ -17,7 +17,7 @@ fn module(name: &str) -> Module {
     load(&shipped().join(name), ModuleName::new(name).expect("a name"), &Limits::default()).expect("it loads")
 }
 
-fn exported(module: &Module, kind: Kind, seed: u64, negatives: usize) -> Exported {
+fn exported(module: &Module, kind: ExportKind, seed: u64, negatives: usize) -> Exported {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let options = ExportOptions { kind, seed, negatives };
     runtime.block_on(export(module, embedder().as_ref(), &options)).expect("it is exported")
@@ -61,7 +61,7 @@ proptest! {
     #[test]
     fn every_call_fits_its_own_schema(which in 0..MODULES.len(), seed: u64, negatives in 0_usize..6) {
         let module = module(MODULES[which]);
-        let Exported { records, .. } = exported(&module, Kind::Calls, seed, negatives);
+        let Exported { records, .. } = exported(&module, ExportKind::Calls, seed, negatives);
         prop_assert!(!records.is_empty());
         for record in &records {
             prop_assert_eq!(fault(record), None, "{}", record);
@@ -72,7 +72,7 @@ proptest! {
     #[test]
     fn the_same_seed_gives_the_same_records(which in 0..MODULES.len(), seed: u64) {
         let module = module(MODULES[which]);
-        for kind in [Kind::Calls, Kind::Pairs] {
+        for kind in [ExportKind::Calls, ExportKind::Pairs] {
             prop_assert_eq!(exported(&module, kind, seed, 2), exported(&module, kind, seed, 2));
         }
     }
@@ -80,7 +80,7 @@ proptest! {
 
 #[test]
 fn there_are_calls_questions_and_refusals() {
-    let Exported { records, .. } = exported(&module("weather"), Kind::Calls, 0, 4);
+    let Exported { records, .. } = exported(&module("weather"), ExportKind::Calls, 0, 4);
     let answer = |record: &Value| record["messages"][2].clone();
     let calls = records.iter().filter(|record| answer(record).get("tool_calls").is_some()).count();
     let refusals = records
@@ -95,7 +95,7 @@ fn there_are_calls_questions_and_refusals() {
 fn a_negative_never_means_the_anchors_function() {
     for name in MODULES {
         let module = module(name);
-        let Exported { records, .. } = exported(&module, Kind::Pairs, 3, 3);
+        let Exported { records, .. } = exported(&module, ExportKind::Pairs, 3, 3);
         let mut own: HashMap<&str, HashSet<&str>> = HashMap::new();
         for record in &records {
             let said = own.entry(record["function"].as_str().expect("a function")).or_default();

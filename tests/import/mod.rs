@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::Value;
-use uptake::import::{Format, ImportError, ImportOptions, Report, import};
+use uptake::import::{Format, ImportError, ImportOptions, ImportReport, import};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 use crate::support::{embedder, fixture, golden, snapshot};
@@ -20,7 +20,7 @@ fn source(format: Format) -> PathBuf {
     fixture("import").join(format.name())
 }
 
-fn import_to(format: Format, from: &Path, into: &Path) -> Result<Report, ImportError> {
+fn import_to(format: Format, from: &Path, into: &Path) -> Result<ImportReport, ImportError> {
     import(format, from, into, &ImportOptions::default())
 }
 
@@ -50,7 +50,7 @@ fn zip(files: &[(String, Vec<u8>)], to: &Path) {
 }
 
 /// The report, then the module's files.
-fn shown(report: &Report, module: &Path) -> String {
+fn shown(report: &ImportReport, module: &Path) -> String {
     let written = report.written;
     let mut text = format!(
         "{} functions, {} slots, {} exemplars, {} recognizers, {} cases, {} warnings\n",

@@ -3,10 +3,10 @@
 use std::{fs, path::Path};
 
 use serde_json::Value;
-use uptake::import::{Format, ImportOptions, Report, import};
+use uptake::import::{Format, ImportOptions, ImportReport, import};
 
 /// Imports these files; returns the report, and the module's files by name.
-fn imported(format: Format, files: &[(&str, &str)]) -> (Report, impl Fn(&str) -> String + use<>) {
+fn imported(format: Format, files: &[(&str, &str)]) -> (ImportReport, impl Fn(&str) -> String + use<>) {
     let (from, into) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     for (name, text) in files {
         let path = from.path().join(name);

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use uptake::{
     conversation::{
         Tenant,
-        store::{Part, SessionOptions, Store, StoreError, Stored},
+        store::{Partition, SessionOptions, Store, StoreError, Stored},
     },
     llm::Secret,
 };
@@ -269,9 +269,9 @@ async fn an_owner_loses_no_session_to_another(place: Place) {
     for number in 0..30 {
         save(&number.to_string(), "greedy", 10, 3 + number).await;
     }
-    assert_eq!(store.shed(Part::Sessions, 10, 1_000).await, Ok(22));
+    assert_eq!(store.shed(Partition::Sessions, 10, 1_000).await, Ok(22));
     assert_eq!(store.count("greedy", now()).await, Ok(8));
-    assert_eq!(store.shed(Part::Sessions, 10, 40).await, Ok(5));
+    assert_eq!(store.shed(Partition::Sessions, 10, 40).await, Ok(5));
     assert_eq!((store.count("polite", now()).await, store.count("greedy", now()).await), (Ok(1), Ok(3)));
     assert!(store.load(&id("first"), now()).await.unwrap().is_some());
     assert!(store.load(&id("29").of("greedy"), now()).await.unwrap().is_some(), "its oldest have gone");

@@ -9,7 +9,7 @@ use uptake::{
     llm::{
         self, LlmError, LlmOptions, Support,
         Support::{Ignored, Kept, Refused},
-        probe::{Report, probe},
+        probe::{ProbeReport, probe},
         scripted::Scripted,
     },
     module::settings::StrategyName,
@@ -19,7 +19,7 @@ use uptake::{
 type Reply = (u16, Value);
 
 /// Probes a server with these answers, over HTTP.
-async fn probed(answer: fn(&Value) -> Reply) -> Result<Report, LlmError> {
+async fn probed(answer: fn(&Value) -> Reply) -> Result<ProbeReport, LlmError> {
     let route = post(move |Json(body): Json<Value>| async move {
         let (status, reply) = answer(&body);
         (StatusCode::from_u16(status).expect("a status"), Json(reply))
@@ -34,12 +34,12 @@ async fn probed(answer: fn(&Value) -> Reply) -> Result<Report, LlmError> {
     report
 }
 
-fn strategy(report: &Report) -> StrategyName {
+fn strategy(report: &ProbeReport) -> StrategyName {
     best_strategy(Some(report.capabilities()))
 }
 
 /// tools, strict, named `tool_choice`, `json_schema`.
-fn abilities(report: &Report) -> [Support; 4] {
+fn abilities(report: &ProbeReport) -> [Support; 4] {
     let found = report.capabilities();
     [found.tools, found.strict, found.named_choice, found.json_schema]
 }

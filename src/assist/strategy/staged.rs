@@ -25,7 +25,7 @@ use crate::{
     },
     llm::{
         ChatReply, ChatRequest, LlmError, Message, standing,
-        written::{self, Written},
+        written::{self, AnswerContent},
     },
     module::{
         Function, FunctionId, PathStep, Slot,
@@ -69,7 +69,7 @@ async fn decide(exchange: &mut Exchange<'_>) -> Result<Decision, AskError> {
         return Ok(verdict::decision(exchange, judged));
     }
     let detected = match brief.extent.detect {
-        Detect::Choice => Detected::Functions(repair_loop::run(exchange, &Choice).await?),
+        Detect::Choice => Detected::Functions(repair_loop::run(exchange, &FunctionChoice).await?),
         Detect::Each => by_each(exchange).await?,
         Detect::Vote => by_vote(exchange).await?,
     };
@@ -114,9 +114,9 @@ fn tie(brief: &Brief<'_>, functions: &[FunctionId]) -> Decision {
 }
 
 /// One multi-class question.
-struct Choice;
+struct FunctionChoice;
 
-impl ModelTask for Choice {
+impl ModelTask for FunctionChoice {
     type Answer = Vec<FunctionId>;
     const STAGE: &'static str = DETECT;
 
@@ -290,7 +290,7 @@ impl ModelTask for Whole {
                 judge::all(brief, vec![spoken])
             }
             // Also accepts a call that is written in another form than JSON.
-            Err(_) if matches!(written::read(content), Written::Calls(_)) => {
+            Err(_) if matches!(written::read(content), AnswerContent::Calls(_)) => {
                 read_calls(brief, &[self.function], reply, false)
             }
             Err(error) => Parsed::unreadable(error.to_string()),

@@ -19,7 +19,7 @@ use crate::{
     decide::outcome::Decision,
     llm::{
         ChatReply, ChatRequest, Support,
-        written::{self, Written},
+        written::{self, AnswerContent},
     },
     module::FunctionId,
 };
@@ -79,19 +79,19 @@ pub(super) fn read_calls(
     }
     let content = reply.content.as_deref().unwrap_or_default();
     match written::read(content) {
-        Written::Calls(calls) => {
+        AnswerContent::Calls(calls) => {
             let written = calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str()));
             judged(brief, among, written, false, Some("call-in-text"))
         }
-        Written::Words if schema::says_none(content) => Parsed::settled(Vec::new(), Vec::new()),
+        AnswerContent::Words if schema::says_none(content) => Parsed::settled(Vec::new(), Vec::new()),
         // A reply that was cut may have been about to call. An empty reply is not an answer, and neither are words about a
         // function.
-        Written::Words
+        AnswerContent::Words
             if may_be_words && !reply.cut && !content.trim().is_empty() && !names_any(brief, among, content) =>
         {
             Parsed::settled(Vec::new(), Vec::new())
         }
-        Written::Words | Written::Unreadable => Parsed::unreadable(EXPECTED),
+        AnswerContent::Words | AnswerContent::Unreadable => Parsed::unreadable(EXPECTED),
     }
 }
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{
     Removal,
-    items::Shape,
-    place::{Place, Step},
+    items::ItemShape,
+    place::{ArgumentPath, ArgumentStep},
 };
 use crate::{
     call::SlotValue,
@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Debug, Clone)]
 pub(super) struct Placed<T> {
-    pub(super) place: Place,
+    pub(super) place: ArgumentPath,
     pub(super) of: T,
 }
 
@@ -28,20 +28,22 @@ pub(super) struct Draft {
     /// `-` stands for any item, in a list and where the value names the item.
     pub(super) excluded: Vec<Placed<SlotValue>>,
     pub(super) skipped: Vec<String>,
-    pub(super) asked: Vec<Place>,
+    pub(super) asked: Vec<ArgumentPath>,
 }
 
 /// The new number of each remaining item, by array and old number.
-type Numbers = BTreeMap<Vec<Step>, BTreeMap<usize, usize>>;
+type Numbers = BTreeMap<Vec<ArgumentStep>, BTreeMap<usize, usize>>;
 
 impl Draft {
     /// A state may come from a client: values without a valid place, or whose place is already taken, are left out.
     pub(super) fn of(form: &Form, asked: &[String]) -> Self {
         let mut slots: Vec<Placed<SlotValue>> = Vec::with_capacity(form.slots.len());
         for filled in &form.slots {
-            let Some(mut place) = Place::of(&filled.pointer).filter(|place| !place.0.is_empty()) else { continue };
-            for step in place.0.iter_mut().filter(|step| **step == Step::New) {
-                *step = Step::Item(usize::MAX);
+            let Some(mut place) = ArgumentPath::of(&filled.pointer).filter(|place| !place.0.is_empty()) else {
+                continue;
+            };
+            for step in place.0.iter_mut().filter(|step| **step == ArgumentStep::New) {
+                *step = ArgumentStep::Item(usize::MAX);
             }
             if !slots.iter().any(|other| other.place.bars(&place)) {
                 slots.push(Placed { place, of: filled.clone() });
@@ -49,7 +51,7 @@ impl Draft {
         }
         let aside = form.aside.iter().filter_map(|aside| placed(&aside.pointer, aside)).collect();
         let excluded = form.excluded.iter().filter_map(|filled| placed(&filled.pointer, filled)).collect();
-        let asked = asked.iter().filter_map(|pointer| Place::of(pointer)).collect();
+        let asked = asked.iter().filter_map(|pointer| ArgumentPath::of(pointer)).collect();
         let mut draft = Self { slots, aside, excluded, skipped: form.skipped.clone(), asked };
         let numbers = draft.close_gaps();
         draft.asked.iter_mut().for_each(|place| _ = renumber(place, &numbers));
@@ -77,12 +79,13 @@ impl Draft {
         for removal in removed {
             match removal {
                 Removal::Place(pointer) => {
-                    if let Some(place) = Place::of(pointer) {
+                    if let Some(place) = ArgumentPath::of(pointer) {
                         self.clear(&place);
                     }
                 }
                 Removal::Value { path, value } => {
-                    let is_it = |place: &Place, held: &Value| place.path().to_string() == *path && same(held, value);
+                    let is_it =
+                        |place: &ArgumentPath, held: &Value| place.path().to_string() == *path && same(held, value);
                     let gone = self.places(&is_it);
                     gone.iter().for_each(|place| self.clear(&unit(function, place)));
                     self.aside.retain(|aside| !aside.of.found.as_ref().is_some_and(|it| is_it(&aside.place, it)));
@@ -94,7 +97,7 @@ impl Draft {
     }
 
     /// Removes a value that was ruled out, and remembers it.
-    pub(super) fn rule_out(&mut self, function: &Function, place: Place, filled: SlotValue) {
+    pub(super) fn rule_out(&mut self, function: &Function, place: ArgumentPath, filled: SlotValue) {
         let pattern = anywhere(function, place);
         for place in self.places(&|place, held| place.may_be(&pattern) && same(held, &filled.value)) {
             self.clear(&unit(function, &place));
@@ -108,14 +111,14 @@ impl Draft {
         }
     }
 
-    pub(super) fn is_ruled_out(&self, place: &Place, value: &Value) -> bool {
+    pub(super) fn is_ruled_out(&self, place: &ArgumentPath, value: &Value) -> bool {
         self.excluded.iter().any(|excluded| excluded.place.may_be(place) && same(&excluded.of.value, value))
     }
 
     /// This place now has this value, so invalid and ruled-out values for it are dropped. With `is_added`, values that
     /// wait for a new item are kept.
-    pub(super) fn settled(&mut self, place: &Place, value: &Value, is_added: bool) {
-        let waits = |aside: &Placed<InvalidValue>| is_added && aside.place.0.contains(&Step::New);
+    pub(super) fn settled(&mut self, place: &ArgumentPath, value: &Value, is_added: bool) {
+        let waits = |aside: &Placed<InvalidValue>| is_added && aside.place.0.contains(&ArgumentStep::New);
         self.aside.retain(|aside| !aside.place.touches(place) || waits(aside));
         self.excluded.retain(|excluded| !excluded.place.may_be(place) || !same(&excluded.of.value, value));
         let path = place.path().to_string();
@@ -123,34 +126,34 @@ impl Draft {
     }
 
     /// Removes everything at this place or below.
-    pub(super) fn clear(&mut self, place: &Place) {
+    pub(super) fn clear(&mut self, place: &ArgumentPath) {
         self.slots.retain(|slot| !slot.place.is_within(&place.0));
         self.aside.retain(|aside| !aside.place.touches(place));
         // Ruled-out values stay, unless the item that they belong to is removed.
-        if matches!(place.0.last(), None | Some(Step::Item(_))) {
+        if matches!(place.0.last(), None | Some(ArgumentStep::Item(_))) {
             self.excluded.retain(|excluded| !excluded.place.is_within(&place.0));
         }
     }
 
-    pub(super) fn at(&self, place: &Place) -> Option<&SlotValue> {
+    pub(super) fn at(&self, place: &ArgumentPath) -> Option<&SlotValue> {
         self.slots.iter().find(|slot| slot.place == *place).map(|slot| &slot.of)
     }
 
     /// The value `below` this item.
-    pub(super) fn of_item(&self, array: &[Step], item: usize, below: &[Step]) -> Option<&SlotValue> {
-        self.at(&Place([array, &[Step::Item(item)], below].concat()))
+    pub(super) fn of_item(&self, array: &[ArgumentStep], item: usize, below: &[ArgumentStep]) -> Option<&SlotValue> {
+        self.at(&ArgumentPath([array, &[ArgumentStep::Item(item)], below].concat()))
     }
 
     /// The items of an array, in their order.
-    pub(super) fn items(&self, array: &[Step]) -> BTreeSet<usize> {
+    pub(super) fn items(&self, array: &[ArgumentStep]) -> BTreeSet<usize> {
         let item = |slot: &Placed<SlotValue>| match slot.place.0.get(array.len()) {
-            Some(Step::Item(index)) if slot.place.is_within(array) => Some(*index),
+            Some(ArgumentStep::Item(index)) if slot.place.is_within(array) => Some(*index),
             _ => None,
         };
         self.slots.iter().filter_map(item).collect()
     }
 
-    fn places(&self, test: &dyn Fn(&Place, &Value) -> bool) -> Vec<Place> {
+    fn places(&self, test: &dyn Fn(&ArgumentPath, &Value) -> bool) -> Vec<ArgumentPath> {
         let found = self.slots.iter().filter(|slot| test(&slot.place, &slot.of.value));
         found.map(|slot| slot.place.clone()).collect()
     }
@@ -160,7 +163,7 @@ impl Draft {
         let mut numbers = Numbers::new();
         for slot in &self.slots {
             for (at, step) in slot.place.0.iter().enumerate() {
-                if let Step::Item(index) = step {
+                if let ArgumentStep::Item(index) = step {
                     numbers.entry(slot.place.until(at).to_vec()).or_default().insert(*index, 0);
                 }
             }
@@ -176,19 +179,19 @@ impl Draft {
 }
 
 fn placed<T: Clone>(pointer: &str, of: &T) -> Option<Placed<T>> {
-    Place::of(pointer).map(|place| Placed { place, of: of.clone() })
+    ArgumentPath::of(pointer).map(|place| Placed { place, of: of.clone() })
 }
 
 /// False if an item on the way no longer exists; its step is then `-`.
-fn renumber(place: &mut Place, numbers: &Numbers) -> bool {
+fn renumber(place: &mut ArgumentPath, numbers: &Numbers) -> bool {
     let before = place.0.clone();
     let mut is_there = true;
     for (at, step) in place.0.iter_mut().enumerate() {
-        if let Step::Item(index) = step {
+        if let ArgumentStep::Item(index) = step {
             match numbers.get(&before[..at]).and_then(|items| items.get(index)) {
                 Some(number) => *index = *number,
                 None => {
-                    *step = Step::New;
+                    *step = ArgumentStep::New;
                     is_there = false;
                 }
             }
@@ -198,26 +201,26 @@ fn renumber(place: &mut Place, numbers: &Numbers) -> bool {
 }
 
 /// What is removed together with the value at this place: the item that it names, or only itself.
-fn unit(function: &Function, place: &Place) -> Place {
+fn unit(function: &Function, place: &ArgumentPath) -> ArgumentPath {
     match named_item(function, place) {
-        Some(at) => Place(place.until(at + 1).to_vec()),
+        Some(at) => ArgumentPath(place.until(at + 1).to_vec()),
         None => place.clone(),
     }
 }
 
 /// The place with `-` in place of the list index, or of the number of the item that it names.
-fn anywhere(function: &Function, mut place: Place) -> Place {
-    let element = place.list().map(<[Step]>::len);
+fn anywhere(function: &Function, mut place: ArgumentPath) -> ArgumentPath {
+    let element = place.list().map(<[ArgumentStep]>::len);
     if let Some(at) = element.or_else(|| named_item(function, &place)) {
-        place.0[at] = Step::New;
+        place.0[at] = ArgumentStep::New;
     }
     place
 }
 
 /// Index of the step with the item that the value at this place names.
-fn named_item(function: &Function, place: &Place) -> Option<usize> {
-    let at = place.0.iter().rposition(|step| !matches!(step, Step::Key(_)))?;
-    let head = Shape::of(function, place.until(at)).head?;
+fn named_item(function: &Function, place: &ArgumentPath) -> Option<usize> {
+    let at = place.0.iter().rposition(|step| !matches!(step, ArgumentStep::Key(_)))?;
+    let head = ItemShape::of(function, place.until(at)).head?;
     (place.0[at + 1..] == head).then_some(at)
 }
 

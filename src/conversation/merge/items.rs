@@ -2,21 +2,21 @@
 
 use serde_json::Value;
 
-use super::place::{Place, Step};
+use super::place::{ArgumentPath, ArgumentStep};
 use crate::module::{Counting, Function, PathStep, Slot, SlotKind, SlotPath};
 
 /// Steps from an item to two of its values.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct ItemShape {
     /// The first required value that is not a count, or else the first value: a dish's name.
-    pub(super) head: Option<Vec<Step>>,
-    pub(super) count: Option<Vec<Step>>,
+    pub(super) head: Option<Vec<ArgumentStep>>,
+    pub(super) count: Option<Vec<ArgumentStep>>,
 }
 
-impl Shape {
+impl ItemShape {
     /// `array` is the path to the array, without the item step.
-    pub(super) fn of(function: &Function, array: &[Step]) -> Self {
-        let mut item = Place(array.to_vec()).path();
+    pub(super) fn of(function: &Function, array: &[ArgumentStep]) -> Self {
+        let mut item = ArgumentPath(array.to_vec()).path();
         item.0.push(PathStep::Each);
         let of_item = |slot: &&Slot| {
             slot.path
@@ -71,9 +71,9 @@ fn within(parameters: &Value, path: &SlotPath, from: usize) -> Option<bool> {
     Some(is_required)
 }
 
-fn keys(steps: &[PathStep]) -> Vec<Step> {
+fn keys(steps: &[PathStep]) -> Vec<ArgumentStep> {
     let key = |step: &PathStep| match step {
-        PathStep::Key(key) => Some(Step::Key(key.to_string())),
+        PathStep::Key(key) => Some(ArgumentStep::Key(key.to_string())),
         PathStep::Each => None,
     };
     steps.iter().filter_map(key).collect()
@@ -91,8 +91,8 @@ mod tests {
             "order",
             json!({"type": "object", "properties": {"items": {"type": "array", "items": item}}}),
         );
-        let shape = Shape::of(&function, &[Step::Key("items".into())]);
-        let pointer = |steps: Option<Vec<Step>>| steps.map(|steps| Place(steps).pointer());
+        let shape = ItemShape::of(&function, &[ArgumentStep::Key("items".into())]);
+        let pointer = |steps: Option<Vec<ArgumentStep>>| steps.map(|steps| ArgumentPath(steps).pointer());
         (pointer(shape.head), pointer(shape.count))
     }
 

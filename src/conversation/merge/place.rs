@@ -6,7 +6,7 @@ use crate::module::{PathStep, SlotPath};
 const MOST_STEPS: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Step {
+pub(super) enum ArgumentStep {
     Key(String),
     Item(usize),
     /// `-`: not an existing item.
@@ -15,41 +15,42 @@ pub(super) enum Step {
 
 /// The place of a value in the arguments. Without steps it means all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place(pub(super) Vec<Step>);
+pub(super) struct ArgumentPath(pub(super) Vec<ArgumentStep>);
 
-impl Place {
+impl ArgumentPath {
     /// `None` if it is not a JSON pointer, or deeper than arguments can be.
     pub(super) fn of(pointer: &str) -> Option<Self> {
         if pointer.is_empty() {
             return Some(Self::default());
         }
-        let steps = pointer.strip_prefix('/')?.split('/').take(MOST_STEPS + 1).map(Step::of).collect::<Vec<_>>();
+        let steps =
+            pointer.strip_prefix('/')?.split('/').take(MOST_STEPS + 1).map(ArgumentStep::of).collect::<Vec<_>>();
         (steps.len() <= MOST_STEPS).then_some(Self(steps))
     }
 
     pub(super) fn pointer(&self) -> String {
         self.0.iter().fold(String::new(), |pointer, step| match step {
-            Step::Key(key) => pointer + "/" + &key.replace('~', "~0").replace('/', "~1"),
-            Step::Item(index) => format!("{pointer}/{index}"),
-            Step::New => pointer + "/-",
+            ArgumentStep::Key(key) => pointer + "/" + &key.replace('~', "~0").replace('/', "~1"),
+            ArgumentStep::Item(index) => format!("{pointer}/{index}"),
+            ArgumentStep::New => pointer + "/-",
         })
     }
 
     /// The path of the slot that it belongs to.
     pub(super) fn path(&self) -> SlotPath {
-        let step = |step: &Step| match step {
-            Step::Key(key) => PathStep::Key(key.as_str().into()),
-            Step::Item(_) | Step::New => PathStep::Each,
+        let step = |step: &ArgumentStep| match step {
+            ArgumentStep::Key(key) => PathStep::Key(key.as_str().into()),
+            ArgumentStep::Item(_) | ArgumentStep::New => PathStep::Each,
         };
         SlotPath(self.0.iter().map(step).collect())
     }
 
     /// The first `length` steps.
-    pub(super) fn until(&self, length: usize) -> &[Step] {
+    pub(super) fn until(&self, length: usize) -> &[ArgumentStep] {
         &self.0[..length.min(self.0.len())]
     }
 
-    pub(super) fn is_within(&self, other: &[Step]) -> bool {
+    pub(super) fn is_within(&self, other: &[ArgumentStep]) -> bool {
         self.0.starts_with(other)
     }
 
@@ -58,7 +59,7 @@ impl Place {
     pub(super) fn bars(&self, other: &Self) -> bool {
         match self.0.iter().zip(&other.0).find(|(own, other)| own != other) {
             None => true,
-            Some((own, other)) => matches!(own, Step::Key(_)) != matches!(other, Step::Key(_)),
+            Some((own, other)) => matches!(own, ArgumentStep::Key(_)) != matches!(other, ArgumentStep::Key(_)),
         }
     }
 
@@ -73,15 +74,15 @@ impl Place {
     }
 
     /// The steps of the list, if this is an element of a list of scalars.
-    pub(super) fn list(&self) -> Option<&[Step]> {
+    pub(super) fn list(&self) -> Option<&[ArgumentStep]> {
         match self.0.split_last() {
-            Some((Step::Item(_) | Step::New, list)) => Some(list),
-            Some((Step::Key(_), _)) | None => None,
+            Some((ArgumentStep::Item(_) | ArgumentStep::New, list)) => Some(list),
+            Some((ArgumentStep::Key(_), _)) | None => None,
         }
     }
 }
 
-impl Step {
+impl ArgumentStep {
     fn of(token: &str) -> Self {
         if token == "-" {
             Self::New
@@ -102,8 +103,8 @@ impl Step {
 mod tests {
     use super::*;
 
-    fn place(pointer: &str) -> Place {
-        Place::of(pointer).expect("a pointer")
+    fn place(pointer: &str) -> ArgumentPath {
+        ArgumentPath::of(pointer).expect("a pointer")
     }
 
     #[test]
@@ -112,8 +113,8 @@ mod tests {
             assert_eq!(place(pointer).pointer(), pointer);
         }
         assert_eq!(place("/a/01/99999999999999999999").pointer(), format!("/a/1/{}", usize::MAX));
-        assert_eq!(Place::of("a/b"), None);
-        assert_eq!(Place::of(&"/a".repeat(MOST_STEPS + 1)), None);
+        assert_eq!(ArgumentPath::of("a/b"), None);
+        assert_eq!(ArgumentPath::of(&"/a".repeat(MOST_STEPS + 1)), None);
     }
 
     #[test]

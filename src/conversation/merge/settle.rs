@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::{
     FormUpdate, UpdateMode,
     draft::{Draft, Placed, same},
-    items::Shape,
-    place::{Place, Step},
+    items::ItemShape,
+    place::{ArgumentPath, ArgumentStep},
 };
 use crate::{
     call::{SlotValue, Source},
@@ -19,7 +19,7 @@ use crate::{
 /// A part of an utterance. Its place has the utterance's numbering until it is settled.
 #[derive(Debug)]
 pub(super) struct Saying {
-    pub(super) place: Place,
+    pub(super) place: ArgumentPath,
     pub(super) what: What,
     /// It is about a portion of an item, and so meant to change it.
     pub(super) is_meant: bool,
@@ -58,13 +58,13 @@ struct Settling<'a> {
     portion: Option<u64>,
     sayings: &'a mut [Saying],
     /// Items that are new, or that another item of the utterance means.
-    taken: BTreeSet<(Vec<Step>, usize)>,
+    taken: BTreeSet<(Vec<ArgumentStep>, usize)>,
 }
 
 impl Settling<'_> {
     /// `members` share the first `at` steps, which are settled.
     fn settle(&mut self, members: Vec<usize>, at: usize) {
-        let mut groups: BTreeMap<Step, Vec<usize>> = BTreeMap::new();
+        let mut groups: BTreeMap<ArgumentStep, Vec<usize>> = BTreeMap::new();
         for member in members {
             let saying = &self.sayings[member];
             if let Some(step) = saying.place.0.get(at).filter(|_| !saying.is_done()) {
@@ -72,7 +72,7 @@ impl Settling<'_> {
             }
         }
         for (step, mut members) in groups {
-            if !matches!(step, Step::Key(_)) {
+            if !matches!(step, ArgumentStep::Key(_)) {
                 // An element of a list of scalars gets its place when it is merged.
                 members.retain(|member| self.sayings[*member].place.0.len() > at + 1);
                 self.settle_item(&members, at);
@@ -85,16 +85,16 @@ impl Settling<'_> {
     fn settle_item(&mut self, members: &[usize], at: usize) {
         let Some(first) = members.first() else { return };
         let array = self.sayings[*first].place.until(at).to_vec();
-        let group = Group { shape: Shape::of(self.function, &array), array, members };
+        let group = Group { shape: ItemShape::of(self.function, &array), array, members };
         let step = if group.members.iter().all(|member| matches!(self.sayings[*member].what, What::Excluded(_))) {
-            self.item_ruled_out_of(&group).map_or(Step::New, Step::Item)
+            self.item_ruled_out_of(&group).map_or(ArgumentStep::New, ArgumentStep::Item)
         } else if let Some(item) = self.item_meant(&group) {
             let item = self.part(&group, item);
             self.taken.insert((group.array.clone(), item));
-            Step::Item(item)
+            ArgumentStep::Item(item)
         } else {
             members.iter().for_each(|member| self.sayings[*member].decline());
-            Step::New
+            ArgumentStep::New
         };
         members.iter().for_each(|member| self.sayings[*member].place.0[at] = step.clone());
     }
@@ -119,13 +119,13 @@ impl Settling<'_> {
     }
 
     fn item_asked_for(&mut self, group: &Group<'_>, head: &Head, free: &[usize]) -> Option<usize> {
-        let is_in_item = |asked: &&Place| asked.is_within(&group.array) && asked.0.len() > group.at();
-        let asked: Vec<Place> = self.draft.asked.iter().filter(is_in_item).cloned().collect();
+        let is_in_item = |asked: &&ArgumentPath| asked.is_within(&group.array) && asked.0.len() > group.at();
+        let asked: Vec<ArgumentPath> = self.draft.asked.iter().filter(is_in_item).cloned().collect();
         for place in &asked {
             let below = group.below(place);
             let is_answer = group.members.iter().any(|member| group.below(&self.sayings[*member].place) == below);
             match place.0[group.at()] {
-                Step::Item(item) if free.contains(&item) => {
+                ArgumentStep::Item(item) if free.contains(&item) => {
                     let asks_name = group.shape.head.as_deref() == Some(below);
                     let may_be = match (head, self.name_of(group, item)) {
                         (Head::Unnamed, _) => self.manner != UpdateMode::Add || is_answer,
@@ -137,14 +137,14 @@ impl Settling<'_> {
                         return Some(item);
                     }
                 }
-                Step::New if is_answer => {
+                ArgumentStep::New if is_answer => {
                     let known = match head {
                         Head::Named(name) => self.item_named(group, name, free),
                         Head::Misnamed | Head::Unnamed => None,
                     };
                     return known.or_else(|| self.new_item(group));
                 }
-                Step::Item(_) | Step::New | Step::Key(_) => {}
+                ArgumentStep::Item(_) | ArgumentStep::New | ArgumentStep::Key(_) => {}
             }
         }
         None
@@ -242,13 +242,13 @@ impl Settling<'_> {
         let [left, part] = counts;
         let count = group.shape.count.clone().unwrap_or_default();
         for mut copy in copies {
-            copy.place.0[group.at()] = Step::Item(new);
+            copy.place.0[group.at()] = ArgumentStep::Item(new);
             if group.below(&copy.place) == count {
                 copy.of = SlotValue { value: part.clone(), ..said.clone() };
             }
             self.draft.slots.push(copy);
         }
-        let counted = Place([from, count].concat());
+        let counted = ArgumentPath([from, count].concat());
         if let Some(slot) = self.draft.slots.iter_mut().find(|slot| slot.place == counted) {
             slot.of.value = left;
         }
@@ -268,10 +268,10 @@ impl Settling<'_> {
             Some(last) => last.checked_add(1)?,
         };
         if self.manner != UpdateMode::Add {
-            let nowhere = [&group.array[..], &[Step::New]].concat();
+            let nowhere = [&group.array[..], &[ArgumentStep::New]].concat();
             for aside in self.draft.aside.iter_mut().filter(|aside| aside.place.is_within(&nowhere)) {
                 if aside.place.0.len() > nowhere.len() {
-                    aside.place.0[group.at()] = Step::Item(item);
+                    aside.place.0[group.at()] = ArgumentStep::Item(item);
                 }
             }
         }
@@ -323,8 +323,8 @@ impl Settling<'_> {
 
 /// What an utterance says of one item.
 struct Group<'a> {
-    array: Vec<Step>,
-    shape: Shape,
+    array: Vec<ArgumentStep>,
+    shape: ItemShape,
     members: &'a [usize],
 }
 
@@ -335,12 +335,12 @@ impl Group<'_> {
     }
 
     /// The steps below the item.
-    fn below<'b>(&self, place: &'b Place) -> &'b [Step] {
+    fn below<'b>(&self, place: &'b ArgumentPath) -> &'b [ArgumentStep] {
         place.0.get(self.at() + 1..).unwrap_or_default()
     }
 
-    fn item(&self, item: usize) -> Vec<Step> {
-        [&self.array[..], &[Step::Item(item)]].concat()
+    fn item(&self, item: usize) -> Vec<ArgumentStep> {
+        [&self.array[..], &[ArgumentStep::Item(item)]].concat()
     }
 }
 
@@ -351,7 +351,7 @@ impl Saying {
 
     /// It is a value of the item itself, not of a list inside it.
     fn is_own(&self, group: &Group<'_>) -> bool {
-        group.below(&self.place).iter().all(|step| matches!(step, Step::Key(_)))
+        group.below(&self.place).iter().all(|step| matches!(step, ArgumentStep::Key(_)))
     }
 
     /// The person said it, valid or not.

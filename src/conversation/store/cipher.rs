@@ -21,13 +21,13 @@ const MARK_BYTES: usize = 4;
 const NONCE_BYTES: usize = 24;
 
 /// A key, ready for use; its bytes are wiped when it is dropped.
-struct Key {
+struct CipherKey {
     /// Distinguishes a wrong key from damaged data. A derived hash, which reveals nothing of the key.
     mark: [u8; MARK_BYTES],
     cipher: XChaCha20Poly1305,
 }
 
-impl Key {
+impl CipherKey {
     fn new(bytes: &[u8; 32]) -> Self {
         let hash = blake3::derive_key("uptake 2026 mark of an encryption key of sessions", bytes);
         let mut mark = [0; MARK_BYTES];
@@ -38,8 +38,8 @@ impl Key {
 
 /// Encrypts with one key or none, and decrypts with several.
 pub(super) struct Cipher {
-    writes_with: Option<Key>,
-    reads_too: Vec<Key>,
+    writes_with: Option<CipherKey>,
+    reads_too: Vec<CipherKey>,
     reads_plain: bool,
 }
 
@@ -47,8 +47,8 @@ impl Cipher {
     /// Without a current key, data is stored plain. With one, plain data is read only if `plain` says so: anyone who
     /// can write to the store could otherwise insert forged sessions.
     pub(super) fn new(current: Option<&[u8; 32]>, previous: &[[u8; 32]], plain: bool) -> Self {
-        let reads_too = previous.iter().map(Key::new).collect();
-        Self { writes_with: current.map(Key::new), reads_too, reads_plain: plain || current.is_none() }
+        let reads_too = previous.iter().map(CipherKey::new).collect();
+        Self { writes_with: current.map(CipherKey::new), reads_too, reads_plain: plain || current.is_none() }
     }
 
     /// A key that stays in this process.

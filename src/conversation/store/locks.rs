@@ -19,19 +19,19 @@ pub(super) struct Locks(Arc<Mutex<HashMap<SessionId, Arc<TurnMutex<()>>>>>);
 
 /// Exclusive access to a session while it is held.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct SessionGuard {
     // Field order matters: the lock is released before the place is given up.
     _held: OwnedMutexGuard<()>,
-    _place: Place,
+    _place: LockRef,
 }
 
 impl Locks {
     /// Waits for earlier turns, in order.
-    pub(super) async fn acquire(&self, id: &SessionId, wait: Duration) -> Result<Turn, StoreError> {
+    pub(super) async fn acquire(&self, id: &SessionId, wait: Duration) -> Result<SessionGuard, StoreError> {
         let lock = self.table().entry(id.clone()).or_default().clone();
-        let place = Place { locks: self.clone(), id: id.clone() };
+        let place = LockRef { locks: self.clone(), id: id.clone() };
         match timeout(wait, lock.lock_owned()).await {
-            Ok(held) => Ok(Turn { _held: held, _place: place }),
+            Ok(held) => Ok(SessionGuard { _held: held, _place: place }),
             Err(_) => Err(StoreError::Busy { waited_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }),
         }
     }
@@ -44,12 +44,12 @@ impl Locks {
 
 /// A reference to a session's lock, held or awaited. The last one to be dropped removes the lock.
 #[derive(Debug)]
-struct Place {
+struct LockRef {
     locks: Locks,
     id: SessionId,
 }
 
-impl Drop for Place {
+impl Drop for LockRef {
     fn drop(&mut self) {
         let mut table = self.locks.table();
         // Every holder and waiter has a reference, which is only taken while the table is locked.

@@ -6,7 +6,7 @@ use std::{
 use futures::future::{self, BoxFuture, FutureExt as _};
 use jiff::Timestamp;
 
-use super::{Part, SessionId, Store, StoreError, Stored, first_revision};
+use super::{Partition, SessionId, Store, StoreError, Stored, first_revision};
 
 /// Sessions of this process alone, gone at its end; for tests.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Store for Memory {
         future::ready(Ok((before - sessions.len()) as u64)).boxed()
     }
 
-    fn shed(&self, part: Part, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+    fn shed(&self, part: Partition, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
         let mut sessions = self.sessions();
         let mut latest: Vec<_> = sessions
             .iter()

@@ -100,8 +100,8 @@ impl SessionId {
     }
 
     /// The part of the store that it belongs to.
-    fn part(&self) -> Part {
-        if self.0.starts_with('!') { Part::Memories } else { Part::Sessions }
+    fn part(&self) -> Partition {
+        if self.0.starts_with('!') { Partition::Memories } else { Partition::Sessions }
     }
 
     /// The id as it is stored, including its owner.
@@ -120,7 +120,7 @@ impl fmt::Display for SessionId {
 
 /// The parts of a store, each with its own bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Partition {
     Sessions,
     /// Things that happen once: consents that were taken, calls that were made.
     Memories,
@@ -168,7 +168,7 @@ pub trait Store: Send + Sync {
     /// Removes entries of one part until at most `most`, and at most `most_bytes` bytes, are left; returns how many.
     /// The owner with the most entries loses those that expire first: an owner loses none while it has fewer than
     /// others.
-    fn shed(&self, part: Part, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>>;
+    fn shed(&self, part: Partition, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>>;
 }
 
 /// Why a session could not be read or kept. No message shows stored data or a password; those of `Unavailable` and
@@ -217,10 +217,10 @@ mod tests {
             assert_eq!(SessionId::new(text).unwrap().as_str(), text);
         }
         let beside = SessionId::new("a").unwrap().beside();
-        assert!(SessionId::new(beside.as_str()).is_err() && beside.part() == Part::Sessions);
+        assert!(SessionId::new(beside.as_str()).is_err() && beside.part() == Partition::Sessions);
         for owner in [Tenant::everybody(), Tenant::of_key("k")] {
             let reserved = SessionId::reserved(&owner, "a");
-            assert!(SessionId::new(reserved.as_str()).is_err() && reserved.part() == Part::Memories);
+            assert!(SessionId::new(reserved.as_str()).is_err() && reserved.part() == Partition::Memories);
             assert_ne!(reserved.owner(), Some("k"), "it is none of the owner's sessions");
         }
         assert_eq!(SessionId::new(""), Err(InvalidSessionId::Length { length: 0 }));

@@ -9,7 +9,7 @@ use std::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
-use super::url::{Place, StoreUrl};
+use super::url::{ParsedUrl, StoreUrl};
 use crate::llm::Secret;
 
 /// Ten years: for longer storage, a session is the wrong place.
@@ -147,8 +147,8 @@ impl SessionOptions {
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         let address = self.address().ok()?;
         match address.place() {
-            Ok(Place::Sqlite(path)) => Some(path.parent().map(Path::to_owned).unwrap_or_default()),
-            Ok(Place::Memory | Place::Postgres(_)) | Err(_) => None,
+            Ok(ParsedUrl::Sqlite(path)) => Some(path.parent().map(Path::to_owned).unwrap_or_default()),
+            Ok(ParsedUrl::Memory | ParsedUrl::Postgres(_)) | Err(_) => None,
         }
     }
 

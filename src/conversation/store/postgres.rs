@@ -13,7 +13,9 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{OpenError, Part, SessionId, Store, StoreError, StoreUrl, Stored, first_revision, url::connect_options};
+use super::{
+    OpenError, Partition, SessionId, Store, StoreError, StoreUrl, Stored, first_revision, url::connect_options,
+};
 
 /// Stored in `uptake_sessions_format`.
 const FORMAT: i32 = 1;
@@ -62,11 +64,11 @@ impl Postgres {
             let mut attempt = Attempt::First;
             loop {
                 let done = match self.pool.get_or_try_init(|| self.connect()).await {
-                    Ok(pool) => work(pool.clone(), attempt).await.map_err(Failure::Sqlx),
+                    Ok(pool) => work(pool.clone(), attempt).await.map_err(PostgresFailure::Sqlx),
                     Err(failure) => Err(failure),
                 };
                 match done {
-                    Err(Failure::Sqlx(error)) if is_lost(&error) => {
+                    Err(PostgresFailure::Sqlx(error)) if is_lost(&error) => {
                         last = format!("; {error}");
                         // The first attempt may have used a dead connection; after the second, the server is absent, or
                         // not ready yet.
@@ -84,23 +86,23 @@ impl Postgres {
         done.map_err(|_| StoreError::Unavailable(format!("{}: no answer in {ms} ms{last}", self.place())))?
     }
 
-    async fn connect(&self) -> Result<PgPool, Failure> {
+    async fn connect(&self) -> Result<PgPool, PostgresFailure> {
         let pool = PgPoolOptions::new()
             .max_connections(self.connections)
             .acquire_timeout(self.wait)
             .test_before_acquire(false)
             .connect_lazy_with(self.options.clone());
-        match migrate(&pool).await.map_err(Failure::Sqlx)? {
+        match migrate(&pool).await.map_err(PostgresFailure::Sqlx)? {
             FORMAT => Ok(pool),
-            found => Err(Failure::Newer(found)),
+            found => Err(PostgresFailure::Newer(found)),
         }
     }
 
-    fn explain(&self, failure: &Failure) -> StoreError {
+    fn explain(&self, failure: &PostgresFailure) -> StoreError {
         let place = self.place();
         match failure {
-            Failure::Sqlx(error) => StoreError::Unavailable(format!("{place}: {error}")),
-            Failure::Newer(found) => StoreError::Newer { place, found: (*found).into(), known: FORMAT.into() },
+            PostgresFailure::Sqlx(error) => StoreError::Unavailable(format!("{place}: {error}")),
+            PostgresFailure::Newer(found) => StoreError::Newer { place, found: (*found).into(), known: FORMAT.into() },
         }
     }
 
@@ -114,7 +116,7 @@ impl Postgres {
     }
 }
 
-enum Failure {
+enum PostgresFailure {
     Sqlx(sqlx::Error),
     /// The tables have this format.
     Newer(i32),
@@ -247,7 +249,7 @@ impl Store for Postgres {
         .boxed()
     }
 
-    fn shed(&self, part: Part, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+    fn shed(&self, part: Partition, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
         self.run(move |pool, _| shed_all(pool, part, most, most_bytes)).boxed()
     }
 }
@@ -304,7 +306,7 @@ async fn sweep_some(pool: PgPool, now: Timestamp) -> Result<u64, sqlx::Error> {
     Ok(done.rows_affected())
 }
 
-async fn shed_all(pool: PgPool, part: Part, most: u64, most_bytes: u64) -> Result<u64, sqlx::Error> {
+async fn shed_all(pool: PgPool, part: Partition, most: u64, most_bytes: u64) -> Result<u64, sqlx::Error> {
     let delete = "DELETE FROM uptake_sessions WHERE id IN (
          SELECT id FROM (
              SELECT id, row_number() OVER (ORDER BY own_place, expires DESC, id) AS place,
@@ -321,7 +323,7 @@ async fn shed_all(pool: PgPool, part: Part, most: u64, most_bytes: u64) -> Resul
     let done = sqlx::query(delete)
         .bind(bound(most))
         .bind(bound(most_bytes))
-        .bind(part == Part::Memories)
+        .bind(part == Partition::Memories)
         .execute(&pool)
         .await?;
     Ok(done.rows_affected())

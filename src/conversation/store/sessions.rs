@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use tokio::{sync::Notify, task::JoinHandle, time::MissedTickBehavior};
 
 use super::{
-    Memory, OpenError, Part, Postgres, SessionId, SessionOptions, Sqlite, Store, StoreError, Stored,
+    Memory, OpenError, Partition, Postgres, SessionId, SessionOptions, Sqlite, Store, StoreError, Stored,
     cipher::Cipher,
-    locks::{Locks, Turn},
-    url::Place,
+    locks::{Locks, SessionGuard},
+    url::ParsedUrl,
 };
 use crate::conversation::{clock::Clock, tenant::Tenant};
 
@@ -57,9 +57,9 @@ impl Sessions {
         let address = options.address()?;
         let wrong = |problem| OpenError::Setting { key: "url".to_owned(), problem };
         let store: Arc<dyn Store> = match address.place().map_err(wrong)? {
-            Place::Memory => Arc::new(Memory::default()),
-            Place::Sqlite(path) => Arc::new(Sqlite::new(path, options.sync)?),
-            Place::Postgres(of_url) => Arc::new(Postgres::with(*of_url, options.connections, options.wait())),
+            ParsedUrl::Memory => Arc::new(Memory::default()),
+            ParsedUrl::Sqlite(path) => Arc::new(Sqlite::new(path, options.sync)?),
+            ParsedUrl::Postgres(of_url) => Arc::new(Postgres::with(*of_url, options.connections, options.wait())),
         };
         Self::over(store, options)
     }
@@ -174,8 +174,8 @@ impl Sessions {
         self.0.begun.store(0, Ordering::Relaxed);
         self.0.bytes.store(0, Ordering::Relaxed);
         let expired = store.sweep(self.now()).await?;
-        let sessions = store.shed(Part::Sessions, *max_sessions, *max_total_bytes).await?;
-        Ok(expired + sessions + store.shed(Part::Memories, *max_memories, *max_memory_bytes).await?)
+        let sessions = store.shed(Partition::Sessions, *max_sessions, *max_total_bytes).await?;
+        Ok(expired + sessions + store.shed(Partition::Memories, *max_memories, *max_memory_bytes).await?)
     }
 
     /// Sweeps now, once a minute, and whenever many sessions began. Must be called within a Tokio runtime.
@@ -294,7 +294,7 @@ pub struct Session {
     pub age: Duration,
     id: SessionId,
     sessions: Sessions,
-    _turn: Turn,
+    _turn: SessionGuard,
 }
 
 impl Session {

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params};
 use tokio::sync::oneshot;
 
-use super::{OpenError, Part, SessionId, Store, StoreError, Stored, SyncMode, first_revision};
+use super::{OpenError, Partition, SessionId, Store, StoreError, Stored, SyncMode, first_revision};
 
 /// `application_id` in the file's header, so that another program's database is never taken for ours: "Uptk".
 const APPLICATION: i64 = 0x5570_746B;
@@ -39,10 +39,10 @@ const SWEPT_AT_ONCE: usize = 1_000;
 /// the tasks.
 #[derive(Debug)]
 pub struct Sqlite {
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<KeeperTask>,
 }
 
-type Job = Box<dyn FnOnce(&mut Keeper) + Send>;
+type KeeperTask = Box<dyn FnOnce(&mut Keeper) + Send>;
 
 impl Sqlite {
     /// Opens nothing yet.
@@ -50,7 +50,7 @@ impl Sqlite {
     /// # Errors
     /// If the thread cannot be started.
     pub fn new(path: impl Into<PathBuf>, sync: SyncMode) -> Result<Self, OpenError> {
-        let (jobs, queue) = mpsc::channel::<Job>();
+        let (jobs, queue) = mpsc::channel::<KeeperTask>();
         let mut keeper = Keeper { path: path.into(), sync, connection: None, file: None, is_locked: false };
         let work = move || queue.into_iter().for_each(|job| job(&mut keeper));
         thread::Builder::new().name("sessions".to_owned()).spawn(work).map_err(OpenError::Thread)?;
@@ -61,10 +61,10 @@ impl Sqlite {
     fn run<T: Send + 'static>(
         &self,
         writes: bool,
-        work: impl FnOnce(&mut Keeper) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&mut Keeper) -> Result<T, SqliteFailure> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, StoreError>> {
         let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |keeper| {
+        let job: KeeperTask = Box::new(move |keeper| {
             let done = work(keeper);
             match &done {
                 Err(failure) if failure.is_lock() => keeper.is_locked = true,
@@ -177,7 +177,7 @@ impl Store for Sqlite {
         .boxed()
     }
 
-    fn shed(&self, part: Part, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+    fn shed(&self, part: Partition, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
         self.run(true, move |keeper| keeper.shed(part, most, most_bytes))
     }
 }
@@ -197,7 +197,7 @@ struct Keeper {
 impl Keeper {
     /// The connection; a failed attempt is repeated each time. If the file was deleted or replaced, the old one is
     /// closed: data written there would be lost.
-    fn open(&mut self) -> Result<&mut Connection, Failure> {
+    fn open(&mut self) -> Result<&mut Connection, SqliteFailure> {
         if self.connection.is_some() && file_id(&self.path) != self.file {
             tracing::warn!(path = %self.path.display(), "the file of sessions was deleted or replaced: it is opened anew");
             self.connection = None;
@@ -213,13 +213,13 @@ impl Keeper {
     }
 
     /// Removes entries of one part until the limits hold; ranked by how many later-expiring entries their owner has.
-    fn shed(&mut self, part: Part, most: u64, most_bytes: u64) -> Result<u64, Failure> {
+    fn shed(&mut self, part: Partition, most: u64, most_bytes: u64) -> Result<u64, SqliteFailure> {
         if self.connection.is_none() && !self.path.exists() {
             return Ok(0);
         }
         let connection = self.open()?;
         let bound = |most: u64| i64::try_from(most).unwrap_or(i64::MAX);
-        let (are_memories, most, most_bytes) = (part == Part::Memories, bound(most), bound(most_bytes));
+        let (are_memories, most, most_bytes) = (part == Partition::Memories, bound(most), bound(most_bytes));
         // Ranking takes far longer than counting, and is seldom needed.
         let mut all = connection.prepare_cached(
             "SELECT count(*) > ?2 OR total(length(data)) > ?3 FROM sessions WHERE (substr(id, 1, 1) = '!') = ?1",
@@ -250,7 +250,7 @@ impl Keeper {
         Ok(gone as u64)
     }
 
-    fn sweep_some(&mut self, now: Timestamp) -> Result<usize, Failure> {
+    fn sweep_some(&mut self, now: Timestamp) -> Result<usize, SqliteFailure> {
         // The file is made for a session, not to find that there is none.
         if self.connection.is_none() && !self.path.exists() {
             return Ok(0);
@@ -295,7 +295,7 @@ fn forget_the_log(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?.query_row([], |_| Ok(()))
 }
 
-fn connect(path: &Path, sync: SyncMode, wait: Duration) -> Result<Connection, Failure> {
+fn connect(path: &Path, sync: SyncMode, wait: Duration) -> Result<Connection, SqliteFailure> {
     if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         fs::create_dir_all(directory)?;
     }
@@ -333,7 +333,7 @@ fn create_private(path: &Path) -> io::Result<()> {
     }
 }
 
-fn migrate(connection: &mut Connection) -> Result<(), Failure> {
+fn migrate(connection: &mut Connection) -> Result<(), SqliteFailure> {
     // Immediate: of several processes that open a new file at once, only one makes the tables.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -343,7 +343,7 @@ fn migrate(connection: &mut Connection) -> Result<(), Failure> {
     }
     match pragma("user_version")? {
         FORMAT => Ok(()),
-        found if found > FORMAT => Err(Failure::Newer(found)),
+        found if found > FORMAT => Err(SqliteFailure::Newer(found)),
         _ => {
             transaction.execute_batch(TABLES)?;
             transaction.pragma_update(None, "application_id", APPLICATION)?;
@@ -356,18 +356,18 @@ fn migrate(connection: &mut Connection) -> Result<(), Failure> {
 
 /// Why work on the file failed, without the file's name.
 #[derive(Debug)]
-enum Failure {
+enum SqliteFailure {
     Sqlite(rusqlite::Error),
     Io(io::Error),
     Newer(i64),
     Store(StoreError),
 }
 
-fn unavailable(problem: &str) -> Failure {
-    Failure::Io(io::Error::other(problem.to_owned()))
+fn unavailable(problem: &str) -> SqliteFailure {
+    SqliteFailure::Io(io::Error::other(problem.to_owned()))
 }
 
-impl Failure {
+impl SqliteFailure {
     /// Another process has the file locked.
     fn is_lock(&self) -> bool {
         let code = match self {
@@ -388,19 +388,19 @@ impl Failure {
     }
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for SqliteFailure {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for SqliteFailure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for SqliteFailure {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }

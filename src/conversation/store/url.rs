@@ -37,26 +37,26 @@ impl StoreUrl {
         self.0.expose()
     }
 
-    pub(super) fn place(&self) -> Result<Place<'_>, String> {
+    pub(super) fn place(&self) -> Result<ParsedUrl<'_>, String> {
         let text = self.expose();
         if text == "memory:" {
-            return Ok(Place::Memory);
+            return Ok(ParsedUrl::Memory);
         }
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return connect_options(text).map(|options| Place::Postgres(Box::new(options)));
+            return connect_options(text).map(|options| ParsedUrl::Postgres(Box::new(options)));
         }
         match text.strip_prefix("sqlite:") {
             Some(path) if path.is_empty() || path.starts_with("//") || path.starts_with(":memory:") => {
                 Err("a path is needed after `sqlite:`, such as `sqlite:data/sessions.db`".to_owned())
             }
-            Some(path) => Ok(Place::Sqlite(Path::new(path))),
+            Some(path) => Ok(ParsedUrl::Sqlite(Path::new(path))),
             None => Err("must be `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `memory:`".to_owned()),
         }
     }
 }
 
 /// The parsed [`StoreUrl`].
-pub(super) enum Place<'a> {
+pub(super) enum ParsedUrl<'a> {
     Memory,
     Sqlite(&'a Path),
     Postgres(Box<PgConnectOptions>),

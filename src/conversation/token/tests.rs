@@ -112,7 +112,7 @@ fn a_consent_that_comes_late_is_none() {
     let key = tokens.writes_with.expect("a key");
     let written = |seconds: i64| {
         let body = BASE64.encode(serde_json::to_vec(&asking()).unwrap());
-        let stamp = Stamp { written: Timestamp::now().as_second() - seconds, number: Uuid::new_v4() };
+        let stamp = TokenStamp { written: Timestamp::now().as_second() - seconds, number: Uuid::new_v4() };
         let signed = format!("s1.{body}.{}", stamp.text());
         let signature = BASE64.encode(blake3::keyed_hash(&key, signed.as_bytes()).as_bytes());
         tokens.read(&format!("{signed}.{signature}"), &module).unwrap()

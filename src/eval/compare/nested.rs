@@ -8,12 +8,12 @@ use crate::module::{Function, PathStep, SlotPath};
 
 /// The schema's arrays, and how deeply they nest.
 #[derive(Default)]
-pub(super) struct Shape {
+pub(super) struct ArrayNesting {
     /// Path without numbers (`dishes`, `dishes[].extras`) -> depth of nested arrays there.
     pub(super) arrays: BTreeMap<String, usize>,
 }
 
-impl Shape {
+impl ArrayNesting {
     pub(super) fn of(function: &Function) -> Self {
         let mut arrays: BTreeMap<String, usize> = BTreeMap::new();
         for slot in &function.slots {

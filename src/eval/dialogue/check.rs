@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::{ExpectedFunction, OutcomeKind, Verdict, compare, function_named, understood},
-    Asked, AskedSlot, Expect, Topic,
+    super::{ExpectedFunction, MatchOutcome, OutcomeKind, compare, function_named, understood},
+    AskedSlot, Expect, ExpectedQuestion, Topic,
 };
 use crate::{
     conversation::{Form, Pending, State},
@@ -47,7 +47,7 @@ fn shown(value: &Value) -> String {
 
 /// The situation after a turn.
 #[derive(Clone, Copy)]
-pub(super) struct Came<'a> {
+pub(super) struct CheckedTurn<'a> {
     pub(super) module: &'a Module,
     pub(super) turn: &'a Turn,
     /// The state after the turn.
@@ -55,7 +55,7 @@ pub(super) struct Came<'a> {
 }
 
 /// Everything that is not as expected; empty if the turn is right.
-pub(super) fn differences(expect: &Expect, came: Came<'_>) -> Vec<Difference> {
+pub(super) fn differences(expect: &Expect, came: CheckedTurn<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
     let got = OutcomeKind::of(&came.turn.outcome);
     if let Some(expected) = expect.outcome.filter(|expected| *expected != got) {
@@ -82,7 +82,7 @@ pub(super) fn differences(expect: &Expect, came: Came<'_>) -> Vec<Difference> {
     found
 }
 
-impl<'a> Came<'a> {
+impl<'a> CheckedTurn<'a> {
     /// The functions that the outcome is about.
     fn functions(self) -> Vec<FunctionId> {
         match &self.turn.outcome {
@@ -165,7 +165,7 @@ fn topic(about: &Pending) -> Topic {
     }
 }
 
-fn functions(expect: &Expect, came: Came<'_>, found: &mut Vec<Difference>) {
+fn functions(expect: &Expect, came: CheckedTurn<'_>, found: &mut Vec<Difference>) {
     let one = expect.function.as_ref().map(|name| vec![ExpectedFunction { name: name.clone(), arguments: None }]);
     let Some(expected) = expect.functions.as_ref().or(one.as_ref()) else { return };
     let id = |function: &ExpectedFunction| function_named(came.module, &function.name);
@@ -202,7 +202,7 @@ fn functions(expect: &Expect, came: Came<'_>, found: &mut Vec<Difference>) {
 fn compared(
     function: FunctionId,
     arguments: &Map<String, Value>,
-    came: Came<'_>,
+    came: CheckedTurn<'_>,
     is_whole: bool,
     found: &mut Vec<Difference>,
 ) {
@@ -212,7 +212,7 @@ fn compared(
 }
 
 /// A call is compared as a whole, unless no call was expected.
-fn is_whole(expect: &Expect, came: Came<'_>) -> bool {
+fn is_whole(expect: &Expect, came: CheckedTurn<'_>) -> bool {
     let is_call = matches!(came.turn.outcome, Outcome::Call(_));
     is_call && expect.outcome.is_none_or(|expected| expected == OutcomeKind::Call)
 }
@@ -220,7 +220,7 @@ fn is_whole(expect: &Expect, came: Came<'_>) -> bool {
 /// Unexpected values. A whole call must not contain anything unexpected; with a question, known values need not be
 /// listed.
 fn wrong(
-    came: Came<'_>,
+    came: CheckedTurn<'_>,
     function: FunctionId,
     arguments: &Map<String, Value>,
     known: &compare::Understood,
@@ -230,9 +230,9 @@ fn wrong(
     findings
         .into_iter()
         .filter(|finding| match finding.verdict {
-            Verdict::Right => false,
-            Verdict::Extra => is_whole || !finding.expected.is_empty(),
-            Verdict::Wrong | Verdict::Missing => true,
+            MatchOutcome::Right => false,
+            MatchOutcome::Extra => is_whole || !finding.expected.is_empty(),
+            MatchOutcome::Wrong | MatchOutcome::Missing => true,
         })
         .map(|finding| {
             let expected = match &finding.expected[..] {
@@ -245,7 +245,7 @@ fn wrong(
         .collect()
 }
 
-fn absent(expect: &Expect, came: Came<'_>, found: &mut Vec<Difference>) {
+fn absent(expect: &Expect, came: CheckedTurn<'_>, found: &mut Vec<Difference>) {
     if expect.absent.is_empty() {
         return;
     }
@@ -288,7 +288,13 @@ fn leaves(value: &Value, pointer: &mut String, found: &mut Vec<(String, Value)>)
 }
 
 /// `member` is the prefix for the names of differences.
-fn asked(expected: &Asked, got: Option<Questioned<'_>>, came: Came<'_>, member: &str, found: &mut Vec<Difference>) {
+fn asked(
+    expected: &ExpectedQuestion,
+    got: Option<Questioned<'_>>,
+    came: CheckedTurn<'_>,
+    member: &str,
+    found: &mut Vec<Difference>,
+) {
     let about = got.as_ref().and_then(|question| question.about);
     if let Some(expected) = expected.about {
         let got = about.map(topic);
@@ -401,7 +407,7 @@ pub(super) fn unknown(module: &Module, expect: &Expect) -> (Vec<String>, Vec<Str
     (functions, slots)
 }
 
-fn paths(asked: &Asked) -> impl Iterator<Item = &str> {
+fn paths(asked: &ExpectedQuestion) -> impl Iterator<Item = &str> {
     let paths = match &asked.slot {
         None => &[],
         Some(AskedSlot::Among(path)) => std::slice::from_ref(path),
@@ -426,8 +432,8 @@ fn without_numbers(path: &str) -> String {
 }
 
 /// A turn in one line, as a person or a program would see it.
-pub(super) fn summary(came: Came<'_>) -> String {
-    let Came { module, turn, .. } = came;
+pub(super) fn summary(came: CheckedTurn<'_>) -> String {
+    let CheckedTurn { module, turn, .. } = came;
     let mut line = match &turn.outcome {
         Outcome::Call(calls) => {
             let calls = calls.iter().map(|call| {
@@ -454,7 +460,7 @@ pub(super) fn summary(came: Came<'_>) -> String {
     line
 }
 
-fn question_line(came: Came<'_>, question: &Question) -> String {
+fn question_line(came: CheckedTurn<'_>, question: &Question) -> String {
     let names: Vec<&str> = question.about.functions().iter().map(|function| came.name(*function)).collect();
     let places: Vec<String> = question.about.pointers().iter().map(|place| written(place)).collect();
     let about = topic(&question.about).name();

@@ -10,7 +10,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{ExpectedFunction, OutcomeKind, Place};
+use super::{CaseLocation, ExpectedFunction, OutcomeKind};
 
 mod check;
 mod read;
@@ -24,7 +24,7 @@ pub(super) use run::{known, run};
 /// A conversation and the expected result of each turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dialogue {
-    pub place: Place,
+    pub place: CaseLocation,
     pub id: Option<String>,
     /// Never empty.
     pub turns: Vec<DialogueTurn>,
@@ -50,12 +50,12 @@ pub struct DialogueTurn {
     /// `expect` as its author wrote it, for reports.
     pub written: Value,
     /// The model server's answers in this turn, one for each request; empty if it is not asked.
-    pub replies: Vec<Reply>,
+    pub replies: Vec<ScriptedReply>,
 }
 
 /// One answer of a model server.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
+pub enum ScriptedReply {
     Call {
         /// A function's name in the module, or an unknown one.
         name: String,
@@ -76,14 +76,14 @@ pub struct Expect {
     pub arguments: Option<Map<String, Value>>,
     /// Slots that are empty now, with or without an item number: `dishes[1]`, `dishes[].extras`.
     pub absent: Vec<String>,
-    pub asked: Asked,
+    pub asked: ExpectedQuestion,
     /// The question beside a call or a cancellation.
-    pub pending: Option<Asked>,
+    pub pending: Option<ExpectedQuestion>,
 }
 
 /// What a question is about.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Asked {
+pub struct ExpectedQuestion {
     pub slot: Option<AskedSlot>,
     pub about: Option<Topic>,
     /// A part of its text, ignoring case.
@@ -139,9 +139,9 @@ impl Topic {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Dialogues {
     /// Dialogues that ran as the module is served.
-    pub plain: Counted,
+    pub plain: DialogueCounts,
     /// Dialogues that contain the answers of a model server.
-    pub scripted: Counted,
+    pub scripted: DialogueCounts,
     /// In the order of the files.
     #[serde(skip)]
     pub wrong: Vec<WrongDialogue>,
@@ -162,7 +162,7 @@ impl Dialogues {
 
 /// A dialogue is right if each of its turns is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counted {
+pub struct DialogueCounts {
     pub dialogues: usize,
     pub right: usize,
     pub turns: usize,
@@ -172,7 +172,7 @@ pub struct Counted {
 /// A dialogue up to its first wrong turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WrongDialogue {
-    pub place: Place,
+    pub place: CaseLocation,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub is_scripted: bool,
@@ -183,12 +183,12 @@ pub struct WrongDialogue {
     /// Never empty.
     pub differences: Vec<Difference>,
     /// Everything that was said, ending with this turn.
-    pub so_far: Vec<Exchange>,
+    pub so_far: Vec<TranscriptTurn>,
 }
 
 /// What a person said and the answer, in one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Exchange {
+pub struct TranscriptTurn {
     pub user: String,
     pub answer: String,
 }

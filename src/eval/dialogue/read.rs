@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::{
     super::{
-        OutcomeKind, Place,
+        CaseLocation, OutcomeKind,
         parts::{arguments, expected_function},
     },
-    Asked, AskedSlot, Dialogue, DialogueTurn, Expect, Reply, Topic,
+    AskedSlot, Dialogue, DialogueTurn, Expect, ExpectedQuestion, ScriptedReply, Topic,
 };
 use crate::module::kind_of;
 
@@ -19,7 +19,7 @@ const EXPECTABLE: [&str; 9] =
 ///
 /// # Errors
 /// The problem, in words.
-pub(in crate::eval) fn dialogue(place: Place, mut members: Map<String, Value>) -> Result<Dialogue, String> {
+pub(in crate::eval) fn dialogue(place: CaseLocation, mut members: Map<String, Value>) -> Result<Dialogue, String> {
     let turns = match members.shift_remove("turns") {
         Some(Value::Array(turns)) if !turns.is_empty() => turns,
         _ => return Err("`turns` is a list of {\"user\": ..., \"expect\": {...}} with at least one".to_owned()),
@@ -90,7 +90,7 @@ fn expect(mut members: Map<String, Value>) -> Result<Expect, String> {
 }
 
 /// The members about a question.
-fn asked(members: &mut Map<String, Value>) -> Result<Asked, String> {
+fn asked(members: &mut Map<String, Value>) -> Result<ExpectedQuestion, String> {
     let slot = match members.shift_remove("slot") {
         None | Some(Value::Null) => None,
         Some(Value::String(path)) => Some(AskedSlot::Among(path)),
@@ -103,15 +103,15 @@ fn asked(members: &mut Map<String, Value>) -> Result<Asked, String> {
             format!("`about` is one of {known}, found \"{name}\"")
         })?),
     };
-    Ok(Asked { slot, about, question: text("question", members.shift_remove("question"))? })
+    Ok(ExpectedQuestion { slot, about, question: text("question", members.shift_remove("question"))? })
 }
 
 /// A topic, or a slot, or an object that says which of them it is.
-fn pending(value: Value) -> Result<Asked, String> {
+fn pending(value: Value) -> Result<ExpectedQuestion, String> {
     match value {
         Value::String(name) => Ok(match Topic::named(&name) {
-            Some(topic) => Asked { about: Some(topic), ..Asked::default() },
-            None => Asked { slot: Some(AskedSlot::Among(name)), ..Asked::default() },
+            Some(topic) => ExpectedQuestion { about: Some(topic), ..ExpectedQuestion::default() },
+            None => ExpectedQuestion { slot: Some(AskedSlot::Among(name)), ..ExpectedQuestion::default() },
         }),
         Value::Object(mut members) => {
             let read = asked(&mut members)?;
@@ -124,13 +124,14 @@ fn pending(value: Value) -> Result<Asked, String> {
     }
 }
 
-fn reply(value: Value) -> Result<Reply, String> {
+fn reply(value: Value) -> Result<ScriptedReply, String> {
     match value {
-        Value::String(text) => Ok(Reply::Text(text)),
+        Value::String(text) => Ok(ScriptedReply::Text(text)),
         Value::Object(mut members) => match members.shift_remove("name") {
-            Some(Value::String(name)) => {
-                Ok(Reply::Call { name, arguments: arguments(members.shift_remove("arguments"))?.unwrap_or_default() })
-            }
+            Some(Value::String(name)) => Ok(ScriptedReply::Call {
+                name,
+                arguments: arguments(members.shift_remove("arguments"))?.unwrap_or_default(),
+            }),
             _ => Err("a `reply` that is a call has a `name`".to_owned()),
         },
         other => Err(format!("`reply` is a text or {{\"name\": ..., \"arguments\": ...}}, found {}", kind_of(&other))),
@@ -165,7 +166,7 @@ mod tests {
 
     fn read(value: Value) -> Result<Dialogue, String> {
         let Value::Object(members) = value else { panic!("an object is meant") };
-        dialogue(Place { file: Arc::from("dialogues.jsonl"), line: 3 }, members)
+        dialogue(CaseLocation { file: Arc::from("dialogues.jsonl"), line: 3 }, members)
     }
 
     fn expecting(value: &Value) -> Result<Expect, String> {
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!((dialogue.id.as_deref(), dialogue.language.as_deref()), (Some("first"), Some("de")));
         assert!(dialogue.now.is_some() && dialogue.is_scripted());
         let [first, second, third] = &dialogue.turns[..] else { panic!("three turns") };
-        let asked = Asked {
+        let asked = ExpectedQuestion {
             slot: Some(AskedSlot::Among("dishes[1].size".into())),
             about: Some(Topic::Missing),
             question: Some("Which".into()),
@@ -199,8 +200,8 @@ mod tests {
             (&["service".to_owned()][..], Some("order"))
         );
         assert_eq!((&second.expect, second.replies.len()), (&Expect::default(), 1));
-        assert_eq!(third.replies[0], Reply::Text("no idea".into()));
-        assert_eq!(third.replies[1], Reply::Call { name: "order".into(), arguments: Map::new() });
+        assert_eq!(third.replies[0], ScriptedReply::Text("no idea".into()));
+        assert_eq!(third.replies[1], ScriptedReply::Call { name: "order".into(), arguments: Map::new() });
         assert_eq!(third.expect.functions.as_ref().map(Vec::len), Some(2));
         assert_eq!(third.expect.pending.as_ref().and_then(|asked| asked.about), Some(Topic::Confirm));
         assert_eq!(third.written["outcome"], "call");

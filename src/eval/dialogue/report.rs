@@ -2,7 +2,7 @@
 
 use super::{
     super::share::{percent, plural, share},
-    Counted, Dialogues, WrongDialogue,
+    DialogueCounts, Dialogues, WrongDialogue,
 };
 
 /// One line for each kind of dialogue that occurs: (name, text).
@@ -16,8 +16,8 @@ pub(in crate::eval) fn summary(dialogues: &Dialogues) -> Vec<(&'static str, Stri
         .collect()
 }
 
-fn line(counted: Counted) -> String {
-    let Counted { dialogues, right, turns, turns_right } = counted;
+fn line(counted: DialogueCounts) -> String {
+    let DialogueCounts { dialogues, right, turns, turns_right } = counted;
     format!(
         "{right} of {dialogues} right ({}), {turns_right} of {} ({})",
         percent(share(right, dialogues)),
@@ -47,14 +47,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{
-        super::{super::Place, Difference, Exchange},
+        super::{super::CaseLocation, Difference, TranscriptTurn},
         *,
     };
 
     #[test]
     fn the_two_kinds_are_told_apart() {
-        let plain = Counted { dialogues: 8, right: 6, turns: 40, turns_right: 30 };
-        let scripted = Counted { dialogues: 1, right: 1, turns: 1, turns_right: 1 };
+        let plain = DialogueCounts { dialogues: 8, right: 6, turns: 40, turns_right: 30 };
+        let scripted = DialogueCounts { dialogues: 1, right: 1, turns: 1, turns_right: 1 };
         let both = Dialogues { plain, scripted, wrong: Vec::new() };
         let texts: Vec<String> = summary(&both).into_iter().map(|(name, text)| format!("{name}: {text}")).collect();
         assert_eq!(
@@ -70,9 +70,9 @@ mod tests {
 
     #[test]
     fn a_wrong_dialogue_is_shown_up_to_its_first_wrong_turn() {
-        let said = |user: &str, answer: &str| Exchange { user: user.into(), answer: answer.into() };
+        let said = |user: &str, answer: &str| TranscriptTurn { user: user.into(), answer: answer.into() };
         let wrong = WrongDialogue {
-            place: Place { file: Arc::from("dialogues.jsonl"), line: 4 },
+            place: CaseLocation { file: Arc::from("dialogues.jsonl"), line: 4 },
             id: Some("size".into()),
             is_scripted: true,
             turn: 2,

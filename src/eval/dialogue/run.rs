@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{
     super::{EvalOptions, function_named},
-    Counted, Dialogue, DialogueTurn, Dialogues, Difference, Exchange, Reply, WrongDialogue,
-    check::{Came, differences, summary, unknown},
+    Dialogue, DialogueCounts, DialogueTurn, Dialogues, Difference, ScriptedReply, TranscriptTurn, WrongDialogue,
+    check::{CheckedTurn, differences, summary, unknown},
 };
 use crate::{
     conversation::State,
@@ -52,7 +52,7 @@ pub(in crate::eval) async fn run(
     let mut state = State::new(&module.name);
     let mut so_far = Vec::new();
     let mut wrong = None;
-    let mut counted = Counted { dialogues: 1, ..Counted::default() };
+    let mut counted = DialogueCounts { dialogues: 1, ..DialogueCounts::default() };
     for (index, turn) in dialogue.turns.iter().enumerate() {
         let request = request_for(module, dialogue, turn, options);
         let scripted = script(module, &turn.replies);
@@ -66,7 +66,7 @@ pub(in crate::eval) async fn run(
         if dialogue.is_scripted() && asked != replies {
             found.push(Difference::new("reply: times that the model server was asked", replies, asked));
         }
-        so_far.push(Exchange { user: turn.user.clone(), answer });
+        so_far.push(TranscriptTurn { user: turn.user.clone(), answer });
         counted.turns += 1;
         counted.turns_right += usize::from(found.is_empty());
         if wrong.is_none() && !found.is_empty() {
@@ -88,7 +88,7 @@ pub(in crate::eval) async fn run(
     Ok(())
 }
 
-impl Counted {
+impl DialogueCounts {
     const fn add(&mut self, other: Self) {
         self.dialogues += other.dialogues;
         self.right += other.right;
@@ -139,7 +139,7 @@ async fn step(
             return Ok((failed.clone(), vec![Difference::new("outcome", Value::Null, failed)]));
         }
     };
-    let came = Came { module, turn: &conversed.turn, state: &conversed.state };
+    let came = CheckedTurn { module, turn: &conversed.turn, state: &conversed.state };
     let mut found = differences(&turn.expect, came);
     let answer = summary(came);
     *state = match echoed(&conversed.state, module) {
@@ -160,10 +160,10 @@ fn echoed(state: &State, module: &Module) -> Result<State, String> {
     read.adopted(module).map_err(|error| error.to_string())
 }
 
-fn script(module: &Module, replies: &[Reply]) -> Scripted {
+fn script(module: &Module, replies: &[ScriptedReply]) -> Scripted {
     replies.iter().fold(Scripted::new(), |script, reply| match reply {
-        Reply::Text(text) => script.say(text),
-        Reply::Call { name, arguments } => {
+        ScriptedReply::Text(text) => script.say(text),
+        ScriptedReply::Call { name, arguments } => {
             let known = function_named(module, name).map(|id| module.function(id).wire_name.as_str());
             script.call(known.unwrap_or(name), &Value::Object(arguments.clone()).to_string())
         }

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::values::{Place, Stock, Values, Words};
+use super::values::{SlotPhrase, Stock, ValueContext, Values};
 use crate::{
     decide::ranges,
     module::{Exemplar, Function, FunctionId, Module, OwnerMode, SlotId, TemplatePiece},
@@ -17,7 +17,7 @@ use crate::{
 /// How a template is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum SentenceForm {
     Plain,
     /// In a phrase that does not affect the request: "hi, ... please".
     Carried,
@@ -27,7 +27,7 @@ pub enum Form {
     Combined,
 }
 
-impl Form {
+impl SentenceForm {
     pub const ALL: [Self; 4] = [Self::Plain, Self::Carried, Self::Lower, Self::Combined];
 
     #[must_use]
@@ -65,7 +65,7 @@ pub(super) fn fill(
     values: &Values<'_>,
     id: FunctionId,
     exemplar: &Exemplar,
-    form: Form,
+    form: SentenceForm,
     random: &mut fastrand::Rng,
 ) -> Option<Filled> {
     let sentence = (0..TRIES).find_map(|_| {
@@ -94,9 +94,9 @@ fn any_words(function: &Function, exemplar: &Exemplar) -> Option<SlotId> {
     slot.filter(|slot| function.slot(*slot).takes_any_words())
 }
 
-fn as_written(slot: SlotId, exemplar: &Exemplar) -> Option<Words> {
+fn as_written(slot: SlotId, exemplar: &Exemplar) -> Option<SlotPhrase> {
     let text = exemplar.utterance.as_deref()?.trim().trim_end_matches(['.', '!', '?', '。']);
-    Some(Words { slot, text: text.to_owned(), value: text.into(), keeps_case: false })
+    Some(SlotPhrase { slot, text: text.to_owned(), value: text.into(), keeps_case: false })
 }
 
 fn say(
@@ -104,21 +104,21 @@ fn say(
     values: &Values<'_>,
     id: FunctionId,
     exemplar: &Exemplar,
-    form: Form,
+    form: SentenceForm,
     random: &mut fastrand::Rng,
-) -> Option<Sentence> {
+) -> Option<FilledSentence> {
     let stock = Stock::of(module.language());
     let pieces: Vec<TemplatePiece> = match form {
-        Form::Combined => combined(module.function(id), id, values, exemplar, random)?,
-        Form::Plain | Form::Carried | Form::Lower => exemplar.pieces.clone(),
+        SentenceForm::Combined => combined(module.function(id), id, values, exemplar, random)?,
+        SentenceForm::Plain | SentenceForm::Carried | SentenceForm::Lower => exemplar.pieces.clone(),
     };
-    let mut sentence = Sentence::default();
-    if form == Form::Carried {
+    let mut sentence = FilledSentence::default();
+    if form == SentenceForm::Carried {
         sentence.text.push_str(&before(stock, &exemplar.template, random));
     }
     for (index, piece) in pieces.iter().enumerate() {
         match piece {
-            TemplatePiece::Text(text) if form == Form::Lower => sentence.text.push_str(&plain(text)),
+            TemplatePiece::Text(text) if form == SentenceForm::Lower => sentence.text.push_str(&plain(text)),
             TemplatePiece::Text(text) => sentence.text.push_str(text),
             TemplatePiece::Slot { slot, .. } => {
                 let slot = (*slot)?;
@@ -127,21 +127,21 @@ fn say(
                 } else {
                     values.pick(id, slot, place(&pieces, index, &sentence.text), random)?
                 };
-                if form == Form::Lower && !words.keeps_case {
+                if form == SentenceForm::Lower && !words.keeps_case {
                     words.text = words.text.to_lowercase();
                 }
                 sentence.say(words);
             }
         }
     }
-    if form == Form::Carried && random.bool() && sentence.text.ends_with(char::is_alphanumeric) {
+    if form == SentenceForm::Carried && random.bool() && sentence.text.ends_with(char::is_alphanumeric) {
         sentence.text.push_str(stock.after.get(random.usize(..stock.after.len().max(1)))?);
     }
     Some(sentence)
 }
 
 /// The place of the slot at `index`, after the words `before`.
-fn place<'a>(pieces: &'a [TemplatePiece], index: usize, before: &'a str) -> Place<'a> {
+fn place<'a>(pieces: &'a [TemplatePiece], index: usize, before: &'a str) -> ValueContext<'a> {
     let behind = match pieces.get(index + 1) {
         Some(TemplatePiece::Text(text)) => text.as_str(),
         _ => "",
@@ -154,17 +154,17 @@ fn place<'a>(pieces: &'a [TemplatePiece], index: usize, before: &'a str) -> Plac
         &pieces[index + 1..],
         [TemplatePiece::Text(gap), TemplatePiece::Slot { .. }, ..] if gap.trim().is_empty()
     );
-    Place { before, behind, follows, precedes_value }
+    ValueContext { before, behind, follows, precedes_value }
 }
 
 #[derive(Default)]
-struct Sentence {
+struct FilledSentence {
     text: String,
-    said: Vec<(Words, Span)>,
+    said: Vec<(SlotPhrase, Span)>,
 }
 
-impl Sentence {
-    fn say(&mut self, words: Words) {
+impl FilledSentence {
+    fn say(&mut self, words: SlotPhrase) {
         let start = self.text.chars().count();
         self.text.push_str(&words.text);
         let span = Span::new(start, self.text.chars().count());
@@ -174,7 +174,7 @@ impl Sentence {
     /// True if a later day comes first, or a range does not end after the day on which it begins. A reader takes "from
     /// 5 December to 14 March" as the next March, and "from Friday to Friday" as the Friday a week later.
     fn runs_back(&self, module: &Module, function: &Function) -> bool {
-        let day = |(words, _): &(Words, Span)| Some((words.slot, words.value.as_str()?.parse::<Date>().ok()?));
+        let day = |(words, _): &(SlotPhrase, Span)| Some((words.slot, words.value.as_str()?.parse::<Date>().ok()?));
         let days: Vec<(SlotId, Date)> = self.said.iter().filter_map(day).collect();
         let is_range = |one: SlotId, other: SlotId| ranges::is_range(module, function, (one, other));
         let mut pairs =
@@ -286,10 +286,10 @@ mod tests {
         let day = json!({"type": "string", "format": "date"});
         let module = module_of(&json!({"start": day, "end": day, "seen": day}), &json!(["from <start> to <end>"]));
         let runs_back = |days: [(usize, &str); 2]| {
-            let mut sentence = Sentence::default();
+            let mut sentence = FilledSentence::default();
             for (slot, day) in days {
                 let slot = SlotId::from_index(slot);
-                sentence.say(Words { slot, text: day.to_owned(), value: json!(day), keeps_case: false });
+                sentence.say(SlotPhrase { slot, text: day.to_owned(), value: json!(day), keeps_case: false });
             }
             sentence.runs_back(&module, module.function(FunctionId::from_index(0)))
         };

@@ -19,10 +19,12 @@ mod fill;
 pub mod report;
 mod values;
 
-pub use fill::Form;
+pub use fill::SentenceForm;
 pub use values::ValuesError;
 
-use super::{Case, EvalOptions, ExpectedFunction, Place, Progress, Scores, WrongCase, score, tally::Tally, warm_up};
+use super::{
+    Case, CaseLocation, CaseProgress, EvalOptions, ExpectedFunction, Scores, WrongCase, score, tally::Tally, warm_up,
+};
 use crate::{
     module::{Exemplar, FunctionId, Module, settings::StrategyName},
     recognize::Context,
@@ -62,16 +64,16 @@ pub struct RoundTrip {
     pub module: String,
     pub seed: u64,
     pub templates: usize,
-    /// For all sentences; `by_kind` is by [`Form`].
+    /// For all sentences; `by_kind` is by [`SentenceForm`].
     pub scores: Scores,
     /// Templates that are not understood in every form, the worst first.
     pub failures: Vec<TemplateFailure>,
     /// Templates with a slot without known values.
-    pub unfilled: Vec<Template>,
+    pub unfilled: Vec<FunctionTemplate>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Template {
+pub struct FunctionTemplate {
     pub function: String,
     pub template: String,
 }
@@ -79,7 +81,7 @@ pub struct Template {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TemplateFailure {
     #[serde(flatten)]
-    pub template: Template,
+    pub template: FunctionTemplate,
     pub sentences: usize,
     pub wrong: Vec<WrongCase>,
 }
@@ -106,7 +108,7 @@ impl<'m> SpokenTemplates<'m> {
 
     /// The template in this form. `None` if it is not a request by itself, has no such form, or no value is known for
     /// one of its slots.
-    pub(super) fn say(&mut self, id: FunctionId, exemplar: &Exemplar, form: Form) -> Option<fill::Filled> {
+    pub(super) fn say(&mut self, id: FunctionId, exemplar: &Exemplar, form: SentenceForm) -> Option<fill::Filled> {
         fill::speaks(exemplar).then(|| fill::fill(self.module, &self.values, id, exemplar, form, &mut self.random))?
     }
 }
@@ -119,7 +121,7 @@ pub async fn round_trip(
     understander: &Understander,
     snapshot: &Snapshot,
     options: RoundTripOptions,
-    progress: Progress<'_>,
+    progress: CaseProgress<'_>,
 ) -> Result<RoundTrip, RoundTripError> {
     let module = &snapshot.module;
     let mut said = SpokenTemplates::new(module, options.seed)?;
@@ -135,12 +137,12 @@ pub async fn round_trip(
     for (index, (id, exemplar)) in templates.iter().enumerate() {
         progress(index, templates.len());
         let function = module.function(*id).name.clone();
-        let template = Template { function: function.clone(), template: exemplar.template.clone() };
+        let template = FunctionTemplate { function: function.clone(), template: exemplar.template.clone() };
         let (ran, missed) = (tally.observations.len(), tally.wrong.len());
-        for form in Form::ALL.into_iter().flat_map(|form| std::iter::repeat_n(form, options.fillings)) {
+        for form in SentenceForm::ALL.into_iter().flat_map(|form| std::iter::repeat_n(form, options.fillings)) {
             let Some(filled) = said.say(*id, exemplar, form) else { continue };
             let case = Case {
-                place: Place { file: function.as_str().into(), line: index + 1 },
+                place: CaseLocation { file: function.as_str().into(), line: index + 1 },
                 utterance: filled.text,
                 functions: vec![ExpectedFunction { name: function.clone(), arguments: Some(filled.arguments) }],
                 given: None,

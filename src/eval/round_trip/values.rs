@@ -42,7 +42,7 @@ const REPEATED: usize = 3;
 
 /// Words for one slot, and their value.
 #[derive(Debug, Clone)]
-pub(super) struct Words {
+pub(super) struct SlotPhrase {
     pub slot: SlotId,
     pub text: String,
     pub value: Value,
@@ -96,7 +96,7 @@ struct Anywhere {
 /// The slots that take words from a stock.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kind {
+struct StockRule {
     stock: String,
     /// The slot's name is exactly this word.
     #[serde(default)]
@@ -118,14 +118,14 @@ struct Kind {
 #[derive(Debug, Deserialize)]
 struct Stocks {
     any: Anywhere,
-    kinds: Vec<Kind>,
+    kinds: Vec<StockRule>,
     #[serde(flatten)]
     languages: BTreeMap<String, Stock>,
 }
 
 /// The place of a value in a sentence.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct ValueContext<'a> {
     /// The text before it.
     pub before: &'a str,
     /// The template's text after it, up to the next slot.
@@ -136,7 +136,7 @@ pub(super) struct Place<'a> {
     pub precedes_value: bool,
 }
 
-impl Place<'_> {
+impl ValueContext<'_> {
     fn last_word(self) -> String {
         name_words(self.before).pop().unwrap_or_default()
     }
@@ -175,9 +175,9 @@ impl<'m> Values<'m> {
         &self,
         id: FunctionId,
         slot: SlotId,
-        place: Place<'_>,
+        place: ValueContext<'_>,
         random: &mut fastrand::Rng,
-    ) -> Option<Words> {
+    ) -> Option<SlotPhrase> {
         let known = self.module.function(id).slot(slot);
         (0..TRIES).find_map(|_| {
             let words = if known.recognizers.is_empty() {
@@ -193,14 +193,14 @@ impl<'m> Values<'m> {
     /// The value is a sentence of its own, which would absorb any words after it: "because it leaks on Friday".
     pub(super) fn is_sentence(&self, id: FunctionId, slot: SlotId, before: &str) -> bool {
         let known = self.module.function(id).slot(slot);
-        let place = Place { before, behind: "", follows: None, precedes_value: false };
+        let place = ValueContext { before, behind: "", follows: None, precedes_value: false };
         known.recognizers.is_empty() && [CLAUSE, MESSAGE].contains(&self.kind_of(known, place))
     }
 
     /// Whatever is said for one could as well be said for the other.
     pub(super) fn are_alike(&self, id: FunctionId, one: SlotId, other: SlotId) -> bool {
         let [one, other] = [one, other].map(|slot| self.module.function(id).slot(slot));
-        let place = Place { before: "", behind: "", follows: None, precedes_value: false };
+        let place = ValueContext { before: "", behind: "", follows: None, precedes_value: false };
         match (one.recognizers.first(), other.recognizers.first()) {
             (None, None) => self.kind_of(one, place) == self.kind_of(other, place),
             (one, other) => one == other,
@@ -233,7 +233,7 @@ impl<'m> Values<'m> {
     }
 
     /// Whether the schema allows the value.
-    fn fits(&self, id: FunctionId, words: &Words) -> bool {
+    fn fits(&self, id: FunctionId, words: &SlotPhrase) -> bool {
         let function = self.module.function(id);
         let said = [SpannedValue { slot: words.slot, span: Span::new(0, 1), value: words.value.clone() }];
         let (arguments, places) = assemble::arguments(function, &said);
@@ -245,7 +245,7 @@ impl<'m> Values<'m> {
     }
 
     /// The arguments of these words, in the order in which they are said.
-    pub(super) fn arguments(&self, id: FunctionId, words: &[(Words, Span)]) -> Map<String, Value> {
+    pub(super) fn arguments(&self, id: FunctionId, words: &[(SlotPhrase, Span)]) -> Map<String, Value> {
         let function = self.module.function(id);
         let said: Vec<SpannedValue> = words
             .iter()
@@ -274,9 +274,9 @@ impl<'m> Values<'m> {
         slot: SlotId,
         id: RecognizerId,
         known: &Slot,
-        place: Place<'_>,
+        place: ValueContext<'_>,
         random: &mut fastrand::Rng,
-    ) -> Option<Words> {
+    ) -> Option<SlotPhrase> {
         let recognizer = self.module.recognizer(id);
         let (text, value, keeps_case) = match &recognizer.kind {
             RecognizerKind::List(list) => {
@@ -302,7 +302,7 @@ impl<'m> Values<'m> {
                 (text.to_owned(), self.read(id, certain).or_else(|| self.measure(id, certain))?, keeps_case)
             }
         };
-        Some(Words { slot, text, value: fit(value, known.kind), keeps_case })
+        Some(SlotPhrase { slot, text, value: fit(value, known.kind), keeps_case })
     }
 
     /// The recognizer's reading of these words alone.
@@ -327,7 +327,7 @@ impl<'m> Values<'m> {
         &self,
         builtin: Builtin,
         recognizer: &Recognizer,
-        place: Place<'_>,
+        place: ValueContext<'_>,
         random: &mut fastrand::Rng,
     ) -> Option<(&'static str, &'static str)> {
         // "since Friday" looks back, whatever the slot's settings are.
@@ -356,7 +356,13 @@ impl<'m> Values<'m> {
     }
 
     /// Free text: words that suit the slot's name and description, or that the author kept.
-    fn free(&self, id: FunctionId, slot: SlotId, place: Place<'_>, random: &mut fastrand::Rng) -> Option<Words> {
+    fn free(
+        &self,
+        id: FunctionId,
+        slot: SlotId,
+        place: ValueContext<'_>,
+        random: &mut fastrand::Rng,
+    ) -> Option<SlotPhrase> {
         let function = self.module.function(id);
         let known = function.slot(slot);
         if matches!(known.kind, SlotKind::Integer | SlotKind::Number | SlotKind::Boolean) {
@@ -377,13 +383,13 @@ impl<'m> Values<'m> {
         } else {
             stock.get(random.usize(..stock.len().max(1)))?
         };
-        Some(Words { slot, text: text.clone(), value: Value::from(text.as_str()), keeps_case: false })
+        Some(SlotPhrase { slot, text: text.clone(), value: Value::from(text.as_str()), keeps_case: false })
     }
 
-    fn stock_of(&self, slot: &Slot, id: FunctionId, place: Place<'_>) -> &'static [String] {
+    fn stock_of(&self, slot: &Slot, id: FunctionId, place: ValueContext<'_>) -> &'static [String] {
         let is_thing = |other: SlotId| {
             let other = self.module.function(id).slot(other);
-            [THING, ARTICLE].contains(&self.kind_of(other, Place { before: "", ..place }))
+            [THING, ARTICLE].contains(&self.kind_of(other, ValueContext { before: "", ..place }))
         };
         let stock = match self.kind_of(slot, place) {
             // "My kettle won't switch on."
@@ -396,19 +402,19 @@ impl<'m> Values<'m> {
     }
 
     /// The stock that suits the words before the slot, its name, or else its description.
-    fn kind_of(&self, slot: &Slot, place: Place<'_>) -> &'static str {
+    fn kind_of(&self, slot: &Slot, place: ValueContext<'_>) -> &'static str {
         let label = name_words(slot.label());
         let mut description = name_words(&slot.description);
         if description.first().is_some_and(|first| self.stock.articles.contains(first)) {
             description.remove(0);
         }
         let last_word = place.last_word();
-        let is_named = |kind: &&Kind| {
+        let is_named = |kind: &&StockRule| {
             kind.led_by.contains(&last_word)
                 || matches!(&label[..], [only] if kind.alone.contains(only))
                 || label.iter().any(|word| kind.named.contains(word) || kind.said.contains(word))
         };
-        let is_described = |kind: &&Kind| {
+        let is_described = |kind: &&StockRule| {
             description.first().is_some_and(|word| kind.asked.contains(word))
                 || description.iter().any(|word| kind.said.contains(word))
         };
@@ -418,7 +424,7 @@ impl<'m> Values<'m> {
     }
 
     /// False for an article after another one, and for a repeated word: "the basic plan plan".
-    fn is_sayable(&self, text: &str, place: Place<'_>) -> bool {
+    fn is_sayable(&self, text: &str, place: ValueContext<'_>) -> bool {
         let is_article = |word: &str| self.stock.articles.iter().any(|article| article == word);
         let first = name_words(text).into_iter().next().unwrap_or_default();
         let (text, before, behind) = (fold(text), fold(place.before), fold(place.behind));
@@ -495,7 +501,7 @@ mod tests {
     }
 
     /// Values picked for the first slot of a module, many times. A second slot takes a product.
-    fn picked(settings: &str, slot: &Value, place: Place<'_>) -> Vec<(String, Value)> {
+    fn picked(settings: &str, slot: &Value, place: ValueContext<'_>) -> Vec<(String, Value)> {
         let module = module(settings, slot);
         let values = values(&module);
         let mut random = fastrand::Rng::with_seed(1);
@@ -523,8 +529,8 @@ mod tests {
         Values::new(module, Context { now }).expect("it compiles")
     }
 
-    fn place<'a>(before: &'a str, behind: &'a str) -> Place<'a> {
-        Place { before, behind, follows: None, precedes_value: false }
+    fn place<'a>(before: &'a str, behind: &'a str) -> ValueContext<'a> {
+        ValueContext { before, behind, follows: None, precedes_value: false }
     }
 
     #[test]
@@ -555,7 +561,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_thing_follows_it() {
         let slot = json!({"name": "fault", "schema": {"type": "string"}});
-        let behind = Place { follows: Some(SlotId::from_index(1)), ..place("my kettle ", " again") };
+        let behind = ValueContext { follows: Some(SlotId::from_index(1)), ..place("my kettle ", " again") };
         let said = picked("language = \"en\"", &slot, behind);
         assert!(said.iter().all(|(text, _)| Stock::of("en").free[FAULT].contains(text)), "{said:?}");
     }
@@ -585,7 +591,7 @@ mod tests {
         let said = picked("language = \"en\"", &slot, place("change to the ", " plan"));
         assert!(!said.is_empty() && said.iter().all(|(text, _)| text == "team"), "{said:?}");
         let slot = json!({"name": "guests", "schema": {"type": "integer"}});
-        let said = picked("language = \"en\"", &slot, Place { precedes_value: true, ..place("room for ", " ") });
+        let said = picked("language = \"en\"", &slot, ValueContext { precedes_value: true, ..place("room for ", " ") });
         assert!(!said.is_empty() && said.iter().all(|(text, _)| !text.contains(char::is_numeric)), "{said:?}");
     }
 

@@ -134,7 +134,7 @@ pub(in crate::http) async fn measure(
             drop(told.send(event));
         }
     });
-    let running = Running(task);
+    let running = MeasurementGuard(task);
     let events = stream::unfold((news, running), |(mut news, running)| async move {
         news.recv().await.map(|event| (event, (news, running)))
     });
@@ -145,9 +145,9 @@ pub(in crate::http) async fn measure(
 }
 
 /// The running measurement; dropping this, as when the client leaves, ends it.
-struct Running(tokio::task::JoinHandle<()>);
+struct MeasurementGuard(tokio::task::JoinHandle<()>);
 
-impl Drop for Running {
+impl Drop for MeasurementGuard {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -21,7 +21,7 @@ const SHORTEST: usize = 60;
 
 /// The kind of text that the frontend asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ChoreKind {
     Title,
     Tags,
     Followups,
@@ -50,22 +50,22 @@ pub(super) fn answer(conversation: &Conversation) -> Option<String> {
     let wants_json = |key: &str| asked.contains(&format!("\"{key}\"")) || instructions.contains(&format!("\"{key}\""));
     let object = |key: &str, value: Value| json!({ key: value }).to_string();
     Some(match kind {
-        Kind::Title => {
+        ChoreKind::Title => {
             let title = title(said.first().map_or("", String::as_str));
             if wants_json("title") { object("title", title.into()) } else { title }
         }
-        Kind::Tags if wants_json("tags") => object("tags", json!([])),
-        Kind::Followups => object("follow_ups", json!([])),
-        Kind::Queries => object("queries", json!([])),
-        Kind::Completion => object("text", "".into()),
-        Kind::Emoji => "💬".to_owned(),
-        Kind::Tags => title(said.first().map_or("", String::as_str)),
-        Kind::Summary => shortened(&said.join("\n"), SUMMARY),
+        ChoreKind::Tags if wants_json("tags") => object("tags", json!([])),
+        ChoreKind::Followups => object("follow_ups", json!([])),
+        ChoreKind::Queries => object("queries", json!([])),
+        ChoreKind::Completion => object("text", "".into()),
+        ChoreKind::Emoji => "💬".to_owned(),
+        ChoreKind::Tags => title(said.first().map_or("", String::as_str)),
+        ChoreKind::Summary => shortened(&said.join("\n"), SUMMARY),
     })
 }
 
 /// `asked` is the message, `instructions` the request's instructions to the model.
-fn kind(asked: &str, instructions: &str) -> Option<Kind> {
+fn kind(asked: &str, instructions: &str) -> Option<ChoreKind> {
     let text = asked.to_lowercase();
     let has_transcript = text.lines().any(|line| ANYBODY.iter().any(|mark| line.trim_start().starts_with(mark)));
     let is_task = text.trim_start().starts_with("### task:");
@@ -86,15 +86,15 @@ fn kind(asked: &str, instructions: &str) -> Option<Kind> {
         return None;
     }
     let kinds = [
-        ("follow_ups", Kind::Followups),
-        ("follow-up", Kind::Followups),
-        ("autocomplet", Kind::Completion),
-        ("search quer", Kind::Queries),
-        ("\"queries\"", Kind::Queries),
-        ("emoji that", Kind::Emoji),
-        ("title", Kind::Title),
-        ("tags", Kind::Tags),
-        ("summar", Kind::Summary),
+        ("follow_ups", ChoreKind::Followups),
+        ("follow-up", ChoreKind::Followups),
+        ("autocomplet", ChoreKind::Completion),
+        ("search quer", ChoreKind::Queries),
+        ("\"queries\"", ChoreKind::Queries),
+        ("emoji that", ChoreKind::Emoji),
+        ("title", ChoreKind::Title),
+        ("tags", ChoreKind::Tags),
+        ("summar", ChoreKind::Summary),
     ];
     kinds.iter().find(|(mark, _)| task.contains(mark)).map(|(_, kind)| *kind)
 }

@@ -154,7 +154,7 @@ impl Conversation {
         let Some(messages) = messages else {
             return Err(ApiError::fault(Fault::MissingParameter, "`messages` is required").about("messages"));
         };
-        let mut reading = Reading { limit, count: messages.len(), ..Reading::default() };
+        let mut reading = MessageReader { limit, count: messages.len(), ..MessageReader::default() };
         for (index, message) in messages.into_iter().enumerate() {
             reading.message(index, message)?;
         }
@@ -164,7 +164,7 @@ impl Conversation {
 
 /// Reads the messages one by one.
 #[derive(Default)]
-struct Reading {
+struct MessageReader {
     limit: usize,
     /// Number of messages.
     count: usize,
@@ -179,7 +179,7 @@ struct Reading {
     notes: Vec<String>,
 }
 
-impl Reading {
+impl MessageReader {
     fn message(&mut self, index: usize, message: ChatMessage) -> Result<(), ApiError> {
         let role = message.role.as_deref().unwrap_or_default();
         let about =

@@ -14,7 +14,7 @@ use crate::{
 
 /// The form of a message that has no calls.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Words {
+pub(super) enum MessageForm {
     Text,
     /// Any JSON object.
     Json,
@@ -83,7 +83,7 @@ fn properties(function: &Value) -> Option<&Map<String, Value>> {
 /// Puts the text into the requested object. Where that is impossible, the answer is a refusal: no value is invented.
 pub(super) async fn shape(
     at: (&AppState, &Owner),
-    words: &Words,
+    words: &MessageForm,
     results: &[CallResult],
     completion: &mut ChatCompletion,
 ) {
@@ -91,9 +91,9 @@ pub(super) async fn shape(
         let message = &mut choice.message;
         let Some(text) = message.content.take() else { continue };
         match words {
-            Words::Text => message.content = Some(text),
-            Words::Json => message.content = Some(json!({ "reply": text }).to_string()),
-            Words::Object(function) => match filled(at, function, results, &text).await {
+            MessageForm::Text => message.content = Some(text),
+            MessageForm::Json => message.content = Some(json!({ "reply": text }).to_string()),
+            MessageForm::Object(function) => match filled(at, function, results, &text).await {
                 Some(object) => message.content = Some(Value::Object(object).to_string()),
                 None => message.refusal = Some(text),
             },

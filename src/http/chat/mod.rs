@@ -40,7 +40,7 @@ use super::{
     json::Json,
 };
 use crate::{
-    answer::{ChatCompletion, Delivery, Kept, Stamp, chunk::Chunks},
+    answer::{ChatCompletion, Delivery, Stamp, StateAfterTurn, chunk::Chunks},
     call::Call,
     language::{Language, spoken},
     llm::Listener,
@@ -55,12 +55,12 @@ use crate::{
     },
 };
 use conversation::{Conversation, Utterance};
-use form::Words;
+use form::MessageForm;
 use offer::Offer;
 pub use options::ChatOptions;
 use request::{ChatRequest, UptakeOptions};
 use stream::Completing;
-use tools::{Choice, Origin, Task};
+use tools::{ChatTask, Choice, FunctionsField};
 
 /// What becomes of tools that are not the module's own, where the body does not say it.
 const TOOLS: &str = "x-uptake-tools";
@@ -124,7 +124,7 @@ const EACH: usize = 64;
 /// A validated request.
 pub(super) struct Job {
     snapshot: Arc<Snapshot>,
-    task: Task,
+    task: ChatTask,
     /// `None` if the request has no new utterance.
     request: Option<TurnRequest>,
     /// The answer to a frontend's own request.
@@ -179,7 +179,7 @@ impl Job {
         let owner = caller.as_owner();
         let read = app.understander.working(&owner, bytes, || Conversation::read(messages, limit)).await;
         let mut conversation = read?;
-        let task = Task::read(&mut request)?;
+        let task = ChatTask::read(&mut request)?;
         let mut options = request.uptake.take().unwrap_or_default();
         let keeping = keeping(&mut options, caller)?;
         let named = options.language.as_deref().and_then(Language::of);
@@ -290,7 +290,7 @@ impl Job {
                 (turn, None, pending)
             }
         };
-        let summary = kept.as_ref().map_or("", |kept: &Kept| kept.summary.as_str());
+        let summary = kept.as_ref().map_or("", |kept: &StateAfterTurn| kept.summary.as_str());
         self.front(app, (summary, pending.as_deref()), &mut turn).await?;
         turn.trace.notes.extend(self.notes.iter().cloned());
         let id = (self.stamp.call_id)();
@@ -309,7 +309,7 @@ impl Job {
     /// Whether the answer passes its text on unchanged, so that it can be streamed while it is being written.
     fn says_text(&self) -> bool {
         let is_call = self.task.ending.is_some() && self.task.choice == Choice::Required;
-        self.task.words == Words::Text && self.delivery != Delivery::Object && !is_call
+        self.task.words == MessageForm::Text && self.delivery != Delivery::Object && !is_call
     }
 
     /// Lets the model server answer an utterance that means no function, where that is wanted; passes the open request
@@ -416,7 +416,11 @@ impl Job {
     }
 
     /// The turn, and the state of the conversation after it, if it is one.
-    async fn understood(&self, app: &AppState, request: &TurnRequest) -> Result<(Turn, Option<Kept>), ApiError> {
+    async fn understood(
+        &self,
+        app: &AppState,
+        request: &TurnRequest,
+    ) -> Result<(Turn, Option<StateAfterTurn>), ApiError> {
         // Requests for an object take one text, not a form filled over several messages. And if the first calls of this
         // utterance were already made, a kept state has already counted the turn.
         let is_kept = !matches!(self.keeping, Keeping::Messages);
@@ -452,7 +456,7 @@ fn meanwhile(history: &[HistoryMessage]) -> &[HistoryMessage] {
     &history[person.map_or(0, |person| person + 1)..]
 }
 
-fn demand(task: &Task, snapshot: &Snapshot) -> Result<Demand, ApiError> {
+fn demand(task: &ChatTask, snapshot: &Snapshot) -> Result<Demand, ApiError> {
     Ok(match &task.choice {
         // A call is required, and the ending of a task is a call.
         Choice::Required if task.ending.is_some() => Demand::Auto,
@@ -462,13 +466,13 @@ fn demand(task: &Task, snapshot: &Snapshot) -> Result<Demand, ApiError> {
     })
 }
 
-fn delivery(task: &Task, parallel: Option<bool>) -> Delivery {
+fn delivery(task: &ChatTask, parallel: Option<bool>) -> Delivery {
     let named = matches!(task.choice, Choice::Named { .. });
     match task.origin {
-        Origin::ResponseFormat => Delivery::Object,
+        FunctionsField::ResponseFormat => Delivery::Object,
         _ if task.choice == Choice::None => Delivery::Withheld,
-        Origin::Functions => Delivery::Function { named },
-        Origin::Tools => Delivery::Tools { named, most: (parallel == Some(false)).then_some(1) },
+        FunctionsField::Functions => Delivery::Function { named },
+        FunctionsField::Tools => Delivery::Tools { named, most: (parallel == Some(false)).then_some(1) },
     }
 }
 
@@ -476,7 +480,7 @@ fn turn_request(
     app: &AppState,
     snapshot: &Snapshot,
     conversation: Conversation,
-    task: &Task,
+    task: &ChatTask,
     demand: Demand,
     options: UptakeOptions,
 ) -> Result<TurnRequest, ApiError> {
@@ -515,7 +519,7 @@ fn turn_request(
         instructions,
         demand,
         language,
-        single: task.origin == Origin::ResponseFormat,
+        single: task.origin == FunctionsField::ResponseFormat,
         ..TurnRequest::default()
     })
 }

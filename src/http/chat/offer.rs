@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     models::{self, OWN},
-    tools::{Choice, Origin, Task},
+    tools::{ChatTask, Choice, FunctionsField},
 };
 use crate::{
     http::{ApiError, AppState, Fault, caller::Caller},
@@ -39,7 +39,7 @@ pub(super) async fn offer(
     app: &AppState,
     caller: &Caller,
     model: Option<&str>,
-    task: &Task,
+    task: &ChatTask,
     wanted: Option<ForeignTools>,
     spoken: impl FnOnce() -> Option<&'static Language>,
 ) -> Result<Offer, ApiError> {
@@ -62,7 +62,7 @@ pub(super) async fn offer(
     }
     let own = known.module.settings.chat.tools.unwrap_or(app.options.chat.tools);
     match wanted.unwrap_or(own) {
-        _ if task.origin == Origin::ResponseFormat => {}
+        _ if task.origin == FunctionsField::ResponseFormat => {}
         // A client that requires a function by name really means it.
         _ if demands_foreign(task, functions, &known.module) => {}
         ForeignTools::Replace => {}
@@ -78,7 +78,7 @@ async fn without_foreign(
     name: &ModuleName,
     functions: &[Value],
     known: Arc<Snapshot>,
-    task: &Task,
+    task: &ChatTask,
 ) -> Result<Offer, ApiError> {
     let (own, foreign) = split(&known.module, functions);
     let note = (!foreign.is_empty()).then(|| {
@@ -99,7 +99,7 @@ async fn with_foreign(
     name: &ModuleName,
     functions: &[Value],
     known: Arc<Snapshot>,
-    task: &Task,
+    task: &ChatTask,
 ) -> Result<Offer, ApiError> {
     let module = &known.module;
     let (own, foreign) = split(module, functions);
@@ -119,14 +119,14 @@ async fn with_foreign(
 }
 
 /// True where `tool_choice` names a tool that is not the module's own.
-fn demands_foreign(task: &Task, functions: &[Value], module: &Module) -> bool {
+fn demands_foreign(task: &ChatTask, functions: &[Value], module: &Module) -> bool {
     let named = demanded(task);
     let is_named = |function: &&Value| named.iter().any(|name| name == name_of(function));
     functions.iter().filter(is_named).any(|function| owned(module, function).is_none())
 }
 
 /// The names in `tool_choice`.
-fn demanded(task: &Task) -> &[String] {
+fn demanded(task: &ChatTask) -> &[String] {
     match &task.choice {
         Choice::Named { name, .. } => std::slice::from_ref(name),
         Choice::Allowed { names, .. } => names,
@@ -179,7 +179,7 @@ async fn usable(
     name: &ModuleName,
     functions: &[Value],
     (known, language): (Option<&Arc<Snapshot>>, Option<&'static Language>),
-    task: &Task,
+    task: &ChatTask,
 ) -> Result<Usable, ApiError> {
     let (owner, code) = (caller.as_owner(), language.map(|language| language.code));
     let mut functions = functions.to_vec();
@@ -201,7 +201,7 @@ async fn usable(
 
 /// The places of the functions that are at fault, with what is wrong. `None` where the request cannot do without them: if
 /// all are at fault, or one that must be called, or if there is too much of them, for which the last one is not to blame.
-fn unusable(error: &PrepareError, functions: &[Value], task: &Task) -> Option<BTreeMap<usize, String>> {
+fn unusable(error: &PrepareError, functions: &[Value], task: &ChatTask) -> Option<BTreeMap<usize, String>> {
     let PrepareError::Refused { diagnostics, .. } = error else { return None };
     let mut found = BTreeMap::new();
     for one in diagnostics.errors() {
@@ -209,13 +209,13 @@ fn unusable(error: &PrepareError, functions: &[Value], task: &Task) -> Option<BT
         found.entry(place).or_insert_with(|| one.message.clone());
     }
     let is_demanded = |place: &usize| demanded(task).iter().any(|name| name == name_of(&functions[*place]));
-    let is_needed = task.origin == Origin::ResponseFormat
+    let is_needed = task.origin == FunctionsField::ResponseFormat
         || found.len() == functions.len()
         || found.keys().any(|place| *place >= functions.len() || is_demanded(place));
     (!found.is_empty() && !is_needed).then_some(found)
 }
 
-fn refused(app: &AppState, error: &PrepareError, task: &Task) -> ApiError {
+fn refused(app: &AppState, error: &PrepareError, task: &ChatTask) -> ApiError {
     match error {
         PrepareError::Refused { diagnostics, .. } => task.refused(diagnostics),
         PrepareError::Compile { reason, .. } => task.uncompilable(reason),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{
-    form::{Ending, Words},
+    form::{Ending, MessageForm},
     request::ChatRequest,
 };
 use crate::{
@@ -18,21 +18,21 @@ const MOST_TOOLS: usize = 128;
 
 /// What the client asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Task {
+pub(super) struct ChatTask {
     /// The only functions that may be called, each with `name`, `description` and `parameters`; `None` means the
     /// module's.
     pub functions: Option<Vec<Value>>,
     /// Where the request listed the functions, for errors.
-    pub origin: Origin,
+    pub origin: FunctionsField,
     pub choice: Choice,
     /// The form of a message without calls.
-    pub words: Words,
+    pub words: MessageForm,
     /// The function that ends a task.
     pub ending: Option<Ending>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum FunctionsField {
     Tools,
     /// The older form.
     Functions,
@@ -56,7 +56,7 @@ pub(super) enum Choice {
     },
 }
 
-impl Task {
+impl ChatTask {
     /// # Errors
     /// 400 with the wrong member.
     pub(super) fn read(request: &mut ChatRequest) -> Result<Self, ApiError> {
@@ -69,9 +69,9 @@ impl Task {
             return Err(ApiError::fault(Fault::InvalidValue, message).about(param));
         }
         let (origin, choice) = if is_older {
-            (Origin::Functions, function_call(request.function_call.as_ref())?)
+            (FunctionsField::Functions, function_call(request.function_call.as_ref())?)
         } else {
-            (Origin::Tools, tool_choice(request.tool_choice.as_ref())?)
+            (FunctionsField::Tools, tool_choice(request.tool_choice.as_ref())?)
         };
         let written = if is_older { request.functions.take() } else { request.tools.take() };
         // Frameworks send an empty list to mean none.
@@ -79,16 +79,16 @@ impl Task {
         let mut functions = written.map(|written| functions(&written, origin)).transpose()?;
         let ending = functions.as_mut().and_then(Ending::take);
         Ok(match format {
-            Format::Text => Self { functions, origin, choice, words: Words::Text, ending },
-            Format::Json => Self { functions, origin, choice, words: Words::Json, ending },
-            Format::Object { function, .. } if functions.is_some() && choice != Choice::None => {
-                Self { functions, origin, choice, words: Words::Object(function), ending }
+            RequestedFormat::Text => Self { functions, origin, choice, words: MessageForm::Text, ending },
+            RequestedFormat::Json => Self { functions, origin, choice, words: MessageForm::Json, ending },
+            RequestedFormat::Object { function, .. } if functions.is_some() && choice != Choice::None => {
+                Self { functions, origin, choice, words: MessageForm::Object(function), ending }
             }
-            Format::Object { name, function } => Self {
+            RequestedFormat::Object { name, function } => Self {
                 functions: Some(vec![function]),
-                origin: Origin::ResponseFormat,
+                origin: FunctionsField::ResponseFormat,
                 choice: Choice::Named { name, param: "response_format.json_schema.name" },
-                words: Words::Text,
+                words: MessageForm::Text,
                 ending: None,
             },
         })
@@ -103,7 +103,7 @@ impl Task {
         let place = steps.next().and_then(|index| index.parse().ok());
         let within = if steps.next() == Some("parameters") { "parameters" } else { "" };
         let param = match (self.origin, place) {
-            (Origin::ResponseFormat, _) => "response_format.json_schema.schema".to_owned(),
+            (FunctionsField::ResponseFormat, _) => "response_format.json_schema.schema".to_owned(),
             (origin, None) => origin.list().to_owned(),
             (origin, Some(index)) if within.is_empty() => origin.function(index),
             (origin, Some(index)) => format!("{}.{within}", origin.function(index)),
@@ -116,8 +116,8 @@ impl Task {
     /// The error for functions that passed every check but do not compile.
     pub(super) fn uncompilable(&self, reason: &str) -> ApiError {
         let param = match self.origin {
-            Origin::ResponseFormat => "response_format.json_schema.schema",
-            Origin::Tools | Origin::Functions => self.origin.list(),
+            FunctionsField::ResponseFormat => "response_format.json_schema.schema",
+            FunctionsField::Tools | FunctionsField::Functions => self.origin.list(),
         };
         ApiError::fault(Fault::InvalidValue, format!("the functions could not be compiled: {reason}")).about(param)
     }
@@ -133,7 +133,7 @@ impl Task {
     }
 }
 
-impl Origin {
+impl FunctionsField {
     const fn list(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -151,7 +151,7 @@ impl Origin {
     }
 }
 
-fn functions(written: &[Value], origin: Origin) -> Result<Vec<Value>, ApiError> {
+fn functions(written: &[Value], origin: FunctionsField) -> Result<Vec<Value>, ApiError> {
     let list = origin.list();
     if written.len() > MOST_TOOLS {
         let message = format!("`{list}` has {} functions; it has at most {MOST_TOOLS}", written.len());
@@ -162,8 +162,8 @@ fn functions(written: &[Value], origin: Origin) -> Result<Vec<Value>, ApiError> 
     for (index, tool) in written.iter().enumerate() {
         let at = origin.function(index);
         let function = match origin {
-            Origin::Tools => inner(tool, index)?,
-            Origin::Functions | Origin::ResponseFormat => tool,
+            FunctionsField::Tools => inner(tool, index)?,
+            FunctionsField::Functions | FunctionsField::ResponseFormat => tool,
         };
         let Value::Object(function) = function else {
             return Err(ApiError::fault(Fault::InvalidType, "a function is an object").about(at));
@@ -303,7 +303,7 @@ fn function_call(choice: Option<&Value>) -> Result<Choice, ApiError> {
 }
 
 /// The requested `response_format`.
-enum Format {
+enum RequestedFormat {
     Text,
     Json,
     /// An object, as a function whose parameters it matches.
@@ -313,12 +313,12 @@ enum Format {
     },
 }
 
-fn response_format(format: Option<&Value>) -> Result<Format, ApiError> {
+fn response_format(format: Option<&Value>) -> Result<RequestedFormat, ApiError> {
     const AT: &str = "response_format";
-    let Some(format) = format.filter(|format| !format.is_null()) else { return Ok(Format::Text) };
+    let Some(format) = format.filter(|format| !format.is_null()) else { return Ok(RequestedFormat::Text) };
     match format.get("type").and_then(Value::as_str) {
-        Some("text") => return Ok(Format::Text),
-        Some("json_object") => return Ok(Format::Json),
+        Some("text") => return Ok(RequestedFormat::Text),
+        Some("json_object") => return Ok(RequestedFormat::Json),
         Some("json_schema") => {}
         Some(other) => {
             let message = format!("`{other}` is not served: use `text`, `json_object` or `json_schema`");
@@ -341,5 +341,5 @@ fn response_format(format: Option<&Value>) -> Result<Format, ApiError> {
     };
     let description = object.get("description").and_then(Value::as_str).unwrap_or_default();
     let function = json!({"name": name, "description": description, "parameters": schema});
-    Ok(Format::Object { name: name.to_owned(), function })
+    Ok(RequestedFormat::Object { name: name.to_owned(), function })
 }

@@ -24,7 +24,7 @@ const BACKLOG: usize = 16;
 /// See [the module](self).
 pub(in crate::http) struct Hub {
     /// Only sessions that have waiting utterances or watchers.
-    sessions: Mutex<HashMap<SessionId, Entry>>,
+    sessions: Mutex<HashMap<SessionId, SessionQueue>>,
     max_pending: usize,
     /// Accepted utterances that are not read yet.
     outstanding: watch::Sender<usize>,
@@ -32,7 +32,7 @@ pub(in crate::http) struct Hub {
     waiting: Shares,
 }
 
-struct Entry {
+struct SessionQueue {
     waiting: VecDeque<Observation>,
     /// Whether a task works on the waiting utterances.
     is_worked_on: bool,
@@ -102,7 +102,7 @@ impl Hub {
         if observation.place.is_none() {
             return full("as many observed utterances as the service allows wait to be read");
         }
-        let entry = sessions.entry(id.clone()).or_insert_with(Entry::new);
+        let entry = sessions.entry(id.clone()).or_insert_with(SessionQueue::new);
         entry.module = Some(observation.module.clone());
         entry.waiting.push_back(observation);
         self.outstanding.send_modify(|count| *count += 1);
@@ -138,7 +138,7 @@ impl Hub {
 
     /// Utterances that are not read yet.
     pub(super) fn pending(&self, id: &SessionId) -> usize {
-        self.sessions().get(id).map_or(0, Entry::pending)
+        self.sessions().get(id).map_or(0, SessionQueue::pending)
     }
 
     /// The module of the unread utterances, if there are any.
@@ -172,7 +172,7 @@ impl Hub {
     }
 
     pub(super) fn watch(&self, id: &SessionId) -> broadcast::Receiver<News> {
-        self.sessions().entry(id.clone()).or_insert_with(Entry::new).news.subscribe()
+        self.sessions().entry(id.clone()).or_insert_with(SessionQueue::new).news.subscribe()
     }
 
     /// A watcher has left.
@@ -187,12 +187,12 @@ impl Hub {
     }
 
     /// No operation leaves the table half changed, so a poisoned lock is safe to use.
-    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Entry>> {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, SessionQueue>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Entry {
+impl SessionQueue {
     fn new() -> Self {
         let (news, _) = broadcast::channel(BACKLOG);
         Self { waiting: VecDeque::new(), is_worked_on: false, is_reading: false, module: None, news }
@@ -204,7 +204,7 @@ impl Entry {
 }
 
 /// Removes a session that has neither waiting utterances nor watchers.
-fn clear(sessions: &mut HashMap<SessionId, Entry>, id: &SessionId) {
+fn clear(sessions: &mut HashMap<SessionId, SessionQueue>, id: &SessionId) {
     if sessions.get(id).is_some_and(|entry| !entry.is_worked_on && entry.news.receiver_count() == 0) {
         sessions.remove(id);
     }

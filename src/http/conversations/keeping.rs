@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     act::Plan,
-    answer::Kept,
+    answer::StateAfterTurn,
     conversation::{
         ConsentError, State, Tenant,
         store::{SessionId, StoreError},
@@ -81,7 +81,7 @@ impl Keeping {
 #[derive(Debug)]
 pub(in crate::http) struct ConversedTurn {
     pub turn: Turn,
-    pub kept: Kept,
+    pub kept: StateAfterTurn,
 }
 
 impl AppState {
@@ -167,7 +167,7 @@ impl AppState {
                 None
             }
         };
-        Ok(ConversedTurn { turn, kept: Kept { state: written, session: None, turn: state.turn, summary } })
+        Ok(ConversedTurn { turn, kept: StateAfterTurn { state: written, session: None, turn: state.turn, summary } })
     }
 
     async fn in_session(
@@ -223,7 +223,7 @@ impl AppState {
                     let turns = record.state.turn;
                     return Ok(ConversedTurn {
                         turn,
-                        kept: Kept { state: None, session: Some(session), turn: turns, summary },
+                        kept: StateAfterTurn { state: None, session: Some(session), turn: turns, summary },
                     });
                 }
             }

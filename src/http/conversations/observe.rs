@@ -49,7 +49,7 @@ pub(in crate::http) struct ObserveRequest {
     /// Who said it: `person` (if absent), or `assistant`, whose words are no utterance to understand but tell what a
     /// short answer is to.
     #[schema(value_type = Option<String>, example = "person")]
-    role: Option<Role>,
+    role: Option<Speaker>,
     /// The moment in which "tomorrow" is read, in RFC 9557 or RFC 3339. Now if absent.
     now: Option<String>,
     /// BCP 47 language in which questions are worded. The module's if absent.
@@ -62,7 +62,7 @@ pub(in crate::http) struct ObserveRequest {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Role {
+enum Speaker {
     #[default]
     Person,
     Assistant,
@@ -116,8 +116,8 @@ async fn read(app: &AppState, caller: Caller, body: ObserveRequest) -> Result<Ob
     let home = request::time_zone(&snapshot.module, &app.turns.time_zone);
     let now = body.now.as_deref().map(|now| request::moment(now, &home)).transpose()?;
     let heard = match body.role.unwrap_or_default() {
-        Role::Assistant => ObservedMessage::Assistant(utterance),
-        Role::Person => ObservedMessage::Person(Box::new(TurnRequest {
+        Speaker::Assistant => ObservedMessage::Assistant(utterance),
+        Speaker::Person => ObservedMessage::Person(Box::new(TurnRequest {
             utterance,
             strategy: body.strategy,
             // "Tomorrow" is relative to when it was said, not to when it is read.

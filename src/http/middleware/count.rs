@@ -6,11 +6,11 @@ use axum::{
     response::Response,
 };
 
-use super::Edge;
+use super::LayerState;
 use crate::http::error::ErrorCode;
 
 /// Counts the error responses, wherever they come from.
-pub(super) async fn errors(State(edge): State<Edge>, request: Request, next: Next) -> Response {
+pub(super) async fn errors(State(edge): State<LayerState>, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     if let Some(ErrorCode(code)) = response.extensions().get() {
         edge.metrics.error(code);
@@ -19,7 +19,7 @@ pub(super) async fn errors(State(edge): State<Edge>, request: Request, next: Nex
 }
 
 /// Counts a request while it is being answered, even if its client leaves early.
-pub(in crate::http) async fn in_flight(State(edge): State<Edge>, request: Request, next: Next) -> Response {
+pub(in crate::http) async fn in_flight(State(edge): State<LayerState>, request: Request, next: Next) -> Response {
     let _counted = edge.metrics.in_flight();
     next.run(request).await
 }

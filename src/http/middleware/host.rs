@@ -13,11 +13,11 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use super::Edge;
+use super::LayerState;
 use crate::http::{ApiError, Fault, HttpOptions};
 
 /// Refuses requests to host names that are not ours.
-pub(super) async fn host(State(edge): State<Edge>, request: Request, next: Next) -> Response {
+pub(super) async fn host(State(edge): State<LayerState>, request: Request, next: Next) -> Response {
     // Browsers always send a host, so a request without one is accepted.
     let headers = request.headers().get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default());
     let mut named = headers.chain(request.uri().authority().map(Authority::as_str));

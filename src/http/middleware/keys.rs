@@ -16,7 +16,7 @@ use axum::{
 };
 use hyper::body::{Frame, SizeHint};
 
-use super::{Edge, trace::named};
+use super::{LayerState, trace::named};
 use crate::http::{
     ApiError, Fault,
     caller::Caller,
@@ -34,7 +34,7 @@ fn is_public(route: &str) -> bool {
 }
 
 /// Identifies the caller once for all inner layers, and refuses requests without permission.
-pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
+pub(super) async fn keys(State(edge): State<LayerState>, mut request: Request, next: Next) -> Response {
     let caller = Caller::of(&request);
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_default();
@@ -68,7 +68,7 @@ pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: N
         return ApiError::fault(Fault::NotAllowed, message).into_response();
     }
     let (method, id, name) = (request.method().clone(), key.id.clone(), key.name.clone());
-    let mut request = request.map(|body| Body::new(Counted { body, holder: Arc::clone(&holder) }));
+    let mut request = request.map(|body| Body::new(CountedBody { body, holder: Arc::clone(&holder) }));
     let caller = caller.with(holder);
     request.extensions_mut().insert(caller.owner());
     request.extensions_mut().insert(caller);
@@ -111,12 +111,12 @@ fn needed(method: &Method, route: &str) -> Scope {
 }
 
 /// A body whose bytes are counted as they arrive.
-struct Counted {
+struct CountedBody {
     body: Body,
     holder: Arc<Holder>,
 }
 
-impl HttpBody for Counted {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -13,7 +13,7 @@ use axum::{
 };
 use hyper::body::{Frame, SizeHint};
 
-use super::{Edge, keys::PUBLIC};
+use super::{LayerState, keys::PUBLIC};
 use crate::{
     http::{ApiError, caller::Caller, connections::Asking},
     shares::Share,
@@ -21,7 +21,7 @@ use crate::{
 
 /// Counts the request and its body against its owner's share until it is answered; 429 before the body is read if there
 /// is no room.
-pub(super) async fn limits(State(edge): State<Edge>, request: Request, next: Next) -> Response {
+pub(super) async fn limits(State(edge): State<LayerState>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     // Health checks are always answered, and at once.
     if route.is_some_and(|route| PUBLIC.contains(&route)) {

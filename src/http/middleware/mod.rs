@@ -28,7 +28,7 @@ pub(super) use limits::{NoRoom, too_many_bytes};
 
 /// State that the layers share. Clones are cheap and share it.
 #[derive(Clone)]
-pub(super) struct Edge {
+pub(super) struct LayerState {
     pub(super) options: Arc<HttpOptions>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) keys: Arc<Keys>,
@@ -36,7 +36,7 @@ pub(super) struct Edge {
     pub(super) bodies: Shares,
 }
 
-impl Edge {
+impl LayerState {
     pub(super) fn new(options: HttpOptions) -> Self {
         let keys = Arc::new(Keys::new(&options));
         let bodies = Shares::new(options.bodies_bytes as u64);
@@ -45,7 +45,7 @@ impl Edge {
 }
 
 /// Puts the common layers around `routes` and their fallbacks.
-pub(super) fn around<S: Clone + Send + Sync + 'static>(routes: Router<S>, edge: &Edge) -> Router<S> {
+pub(super) fn around<S: Clone + Send + Sync + 'static>(routes: Router<S>, edge: &LayerState) -> Router<S> {
     let mut router = routes
         .layer(CatchPanicLayer::custom(panics::panicked))
         .layer(middleware::from_fn_with_state(edge.clone(), limits::limits))

@@ -7,11 +7,11 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use super::Edge;
+use super::LayerState;
 use crate::http::{ApiError, Fault, HttpOptions};
 
 /// Refuses requests of pages that are neither configured nor our own. CORS alone would only keep them from reading.
-pub(super) async fn origin(State(edge): State<Edge>, request: Request, next: Next) -> Response {
+pub(super) async fn origin(State(edge): State<LayerState>, request: Request, next: Next) -> Response {
     if may_ask(request.headers(), &edge.options) {
         return next.run(request).await;
     }

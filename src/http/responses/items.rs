@@ -12,7 +12,7 @@ const ROLES: [&str; 4] = ["user", "assistant", "system", "developer"];
 
 /// An item of the conversation, and where it was written.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Item {
+pub(super) struct ConversationItem {
     pub value: Value,
     /// `input[2]`, or the reference that brought it here.
     pub place: String,
@@ -22,31 +22,31 @@ pub(super) struct Item {
 ///
 /// # Errors
 /// With the wrong member.
-pub(super) fn written(input: Option<Value>) -> Result<Vec<Item>, ApiError> {
+pub(super) fn written(input: Option<Value>) -> Result<Vec<ConversationItem>, ApiError> {
     match input {
         None | Some(Value::Null) => {
             Err(ApiError::fault(Fault::MissingParameter, "`input` is required: what the person said").about("input"))
         }
         Some(text @ Value::String(_)) => {
             let value = json!({"type": "message", "role": "user", "content": text});
-            Ok(vec![Item { value, place: "input".to_owned() }])
+            Ok(vec![ConversationItem { value, place: "input".to_owned() }])
         }
         Some(Value::Array(items)) => {
             let placed = items.into_iter().enumerate();
-            Ok(placed.map(|(index, value)| Item { value, place: format!("input[{index}]") }).collect())
+            Ok(placed.map(|(index, value)| ConversationItem { value, place: format!("input[{index}]") }).collect())
         }
         Some(_) => Err(ApiError::fault(Fault::InvalidType, "`input` is a string or a list of items").about("input")),
     }
 }
 
 /// How an item is read into the conversation.
-pub(super) enum Read {
+pub(super) enum ReadItem {
     Message(Box<ChatMessage>),
     /// It is left out, with a reason where its absence may matter to the client.
     LeftOut(Option<String>),
 }
 
-impl Item {
+impl ConversationItem {
     /// The id of the item that this one only refers to.
     pub(super) fn reference(&self) -> Option<&str> {
         (self.kind() == Some("item_reference")).then(|| self.text("id")).flatten()
@@ -54,7 +54,7 @@ impl Item {
 
     /// # Errors
     /// With the wrong member.
-    pub(super) fn read(&self) -> Result<Read, ApiError> {
+    pub(super) fn read(&self) -> Result<ReadItem, ApiError> {
         let Value::Object(members) = &self.value else {
             let message = "an item is an object: {\"role\": \"user\", \"content\": \"...\"}";
             return Err(ApiError::fault(Fault::InvalidType, message).about(self.place.clone()));
@@ -64,9 +64,9 @@ impl Item {
             Some("function_call") => self.call().map(in_message),
             Some("function_call_output") => self.result(members).map(in_message),
             // The reasoning of a model is ignored.
-            Some("reasoning") => Ok(Read::LeftOut(None)),
-            Some("item_reference") => Ok(Read::LeftOut(Some("what it refers to is not kept".to_owned()))),
-            Some(other) => Ok(Read::LeftOut(Some(format!("items of type `{}` are not understood", short(other))))),
+            Some("reasoning") => Ok(ReadItem::LeftOut(None)),
+            Some("item_reference") => Ok(ReadItem::LeftOut(Some("what it refers to is not kept".to_owned()))),
+            Some(other) => Ok(ReadItem::LeftOut(Some(format!("items of type `{}` are not understood", short(other))))),
             None => {
                 let message = "an item needs a `type`: `message`, `function_call` or `function_call_output`";
                 Err(self.wrong(Fault::MissingParameter, "type", message))
@@ -140,8 +140,8 @@ impl Item {
     }
 }
 
-fn in_message(message: ChatMessage) -> Read {
-    Read::Message(Box::new(message))
+fn in_message(message: ChatMessage) -> ReadItem {
+    ReadItem::Message(Box::new(message))
 }
 
 /// A client's own word, shortened for a note or an error.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::items::Item;
+use super::items::ConversationItem;
 use crate::{
     answer::response::{ResponseBody, ResponseId},
     conversation::store::StoreError,
@@ -19,7 +19,7 @@ const MOST_REFERRED: usize = 16;
 
 /// What is stored of a response.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct StoredResponse {
     /// The conversation before it, including its own input.
     items: Vec<Value>,
     /// As it was answered, without `uptake`.
@@ -28,9 +28,13 @@ pub(super) struct Kept {
     is_hidden: bool,
 }
 
-impl Kept {
+impl StoredResponse {
     /// `response`, with the items that it answers.
-    pub(super) fn new(items: Vec<Item>, response: &ResponseBody, is_hidden: bool) -> Result<Self, ApiError> {
+    pub(super) fn new(
+        items: Vec<ConversationItem>,
+        response: &ResponseBody,
+        is_hidden: bool,
+    ) -> Result<Self, ApiError> {
         let response = ResponseBody { uptake: None, ..response.clone() };
         let response = serde_json::to_value(response).map_err(|error| ApiError::logged(Failure::Internal, &error))?;
         Ok(Self { items: items.into_iter().map(|item| item.value).collect(), response, is_hidden })
@@ -82,8 +86,8 @@ impl Kept {
 
 /// The conversation as far as it is known.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    pub items: Vec<Item>,
+pub(super) struct KnownConversation {
+    pub items: Vec<ConversationItem>,
     /// As for the response that it continues.
     pub is_hidden: bool,
     /// The memory share of the kept part, until the request is answered.
@@ -94,10 +98,14 @@ pub(super) struct Known {
 ///
 /// # Errors
 /// 400 if that response is not kept.
-pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&str>) -> Result<Known, ApiError> {
-    let Some(previous) = previous else { return Ok(Known::default()) };
-    let kept: Option<(Kept, Share)> = match ResponseId::of(previous) {
-        Some(id) => Kept::read(app, caller, &id).await?,
+pub(super) async fn before(
+    app: &AppState,
+    caller: &Caller,
+    previous: Option<&str>,
+) -> Result<KnownConversation, ApiError> {
+    let Some(previous) = previous else { return Ok(KnownConversation::default()) };
+    let kept: Option<(StoredResponse, Share)> = match ResponseId::of(previous) {
+        Some(id) => StoredResponse::read(app, caller, &id).await?,
         None => None,
     };
     let Some((kept, room)) = kept else {
@@ -108,8 +116,8 @@ pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&st
         return Err(ApiError::fault(Fault::PreviousResponseNotFound, message).about("previous_response_id"));
     };
     let (place, is_hidden) = ("previous_response_id".to_owned(), kept.is_hidden);
-    let items = kept.conversation().map(|value| Item { value, place: place.clone() }).collect();
-    Ok(Known { items, is_hidden, _room: Some(room) })
+    let items = kept.conversation().map(|value| ConversationItem { value, place: place.clone() }).collect();
+    Ok(KnownConversation { items, is_hidden, _room: Some(room) })
 }
 
 /// Replaces each reference by what it refers to, as far as that is kept. Each replacement counts as if it had been
@@ -117,9 +125,13 @@ pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&st
 ///
 /// # Errors
 /// 400 for references to too many responses, 413 for more bytes than a body may have, and the store's errors.
-pub(super) async fn resolve(app: &AppState, caller: &Caller, conversation: &mut Known) -> Result<(), ApiError> {
-    let Known { items, is_hidden, .. } = conversation;
-    let wanted: HashSet<String> = items.iter().filter_map(Item::reference).map(str::to_owned).collect();
+pub(super) async fn resolve(
+    app: &AppState,
+    caller: &Caller,
+    conversation: &mut KnownConversation,
+) -> Result<(), ApiError> {
+    let KnownConversation { items, is_hidden, .. } = conversation;
+    let wanted: HashSet<String> = items.iter().filter_map(ConversationItem::reference).map(str::to_owned).collect();
     let mut known: HashMap<String, (Value, usize)> = HashMap::new();
     let mut left = app.options.body_bytes;
     let mut read: HashSet<ResponseId> = HashSet::new();
@@ -134,7 +146,7 @@ pub(super) async fn resolve(app: &AppState, caller: &Caller, conversation: &mut 
                 let message = format!("items of more than {MOST_REFERRED} responses are referred to: send the items");
                 return Err(ApiError::fault(Fault::InvalidValue, message).about(item.place.clone()));
             }
-            let Some((kept, _room)) = Kept::read(app, caller, &response).await? else { continue };
+            let Some((kept, _room)) = StoredResponse::read(app, caller, &response).await? else { continue };
             *is_hidden |= kept.is_hidden;
             let named = kept.conversation().filter_map(|value| {
                 let id = value.get("id")?.as_str().filter(|id| wanted.contains(*id))?.to_owned();

@@ -38,7 +38,7 @@ use crate::answer::{
     event::Events,
     response::{ResponseBody, ResponseId},
 };
-use kept::{Kept, Known};
+use kept::{KnownConversation, StoredResponse};
 use request::ResponseRequest;
 use translation::{Places, Translation};
 
@@ -68,7 +68,7 @@ pub(super) async fn respond(
 ) -> Result<Response, ApiError> {
     let deadline = Instant::now() + app.options.timeout();
     let is_streamed = request.stream == Some(true);
-    let mut asked = Asked::prepare(&app, caller, &headers, request, permit).await?;
+    let mut asked = ResponseJob::prepare(&app, caller, &headers, request, permit).await?;
     if !is_streamed {
         return Ok(Json(asked.run(&app).await?).into_response());
     }
@@ -95,7 +95,7 @@ pub(super) async fn read(
     caller: Caller,
     State(app): State<AppState>,
 ) -> Result<Json<Value>, ApiError> {
-    let kept = Kept::read(&app, &caller, &id).await?;
+    let kept = StoredResponse::read(&app, &caller, &id).await?;
     kept.map(|(kept, _)| Json(kept.response)).ok_or_else(|| not_found(&id.text()))
 }
 
@@ -154,18 +154,18 @@ fn not_found(id: &str) -> ApiError {
 }
 
 /// A validated request.
-struct Asked {
+struct ResponseJob {
     job: Job,
     id: ResponseId,
     /// The response while it is in progress.
     opening: ResponseBody,
     /// The conversation, including the earlier part.
-    known: Known,
+    known: KnownConversation,
     places: Places,
     caller: Caller,
 }
 
-impl Asked {
+impl ResponseJob {
     async fn prepare(
         app: &AppState,
         caller: Caller,
@@ -198,7 +198,7 @@ impl Asked {
         if !response.store {
             return Ok(response);
         }
-        let failed = Kept::new(known.items, &response, known.is_hidden)?.write(app, &caller, &id).await;
+        let failed = StoredResponse::new(known.items, &response, known.is_hidden)?.write(app, &caller, &id).await;
         if let Some(why) = failed {
             // The answer, and calls that may have been made, matter more than keeping it.
             response.store = false;

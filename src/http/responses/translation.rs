@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    items::{Item, Read, short},
+    items::{ConversationItem, ReadItem, short},
     request::ResponseRequest,
 };
 use crate::http::{
@@ -47,7 +47,7 @@ impl Translation {
     /// `items`: the conversation, including the earlier part.
     /// # Errors
     /// With the wrong member.
-    pub(super) fn of(request: &mut ResponseRequest, items: &[Item]) -> Result<Self, ApiError> {
+    pub(super) fn of(request: &mut ResponseRequest, items: &[ConversationItem]) -> Result<Self, ApiError> {
         let (mut places, mut left_out) = (Places::default(), LeftOut::default());
         let messages = messages(request.instructions.as_ref(), items, &mut places, &mut left_out)?;
         let written = request.tools.take().unwrap_or_default();
@@ -128,7 +128,7 @@ impl LeftOut {
 
 fn messages(
     instructions: Option<&String>,
-    items: &[Item],
+    items: &[ConversationItem],
     places: &mut Places,
     left_out: &mut LeftOut,
 ) -> Result<Vec<ChatMessage>, ApiError> {
@@ -140,13 +140,13 @@ fn messages(
     }
     for item in items {
         match item.read()? {
-            Read::Message(message) => {
+            ReadItem::Message(message) => {
                 let content = if message.tool_call_id.is_some() { "output" } else { "content" };
                 messages.push(*message);
                 places.messages.push((item.place.clone(), content));
             }
-            Read::LeftOut(Some(why)) => left_out.add(item.place.clone(), why),
-            Read::LeftOut(None) => {}
+            ReadItem::LeftOut(Some(why)) => left_out.add(item.place.clone(), why),
+            ReadItem::LeftOut(None) => {}
         }
     }
     Ok(messages)

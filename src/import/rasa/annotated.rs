@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Piece {
+pub(super) enum AnnotatedPiece {
     Text(String),
     Entity(Annotation),
 }
@@ -22,7 +22,7 @@ pub(super) struct Annotation {
 
 /// # Errors
 /// The problem with an annotation.
-pub(super) fn parse(text: &str) -> Result<Vec<Piece>, String> {
+pub(super) fn parse(text: &str) -> Result<Vec<AnnotatedPiece>, String> {
     let mut pieces = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
@@ -50,14 +50,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<Piece>, String> {
         }
         said.clone_into(&mut annotation.text);
         if !plain.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            pieces.push(AnnotatedPiece::Text(std::mem::take(&mut plain)));
         }
-        pieces.push(Piece::Entity(annotation));
+        pieces.push(AnnotatedPiece::Entity(annotation));
         rest = &note[length..];
     }
     plain.push_str(rest);
     if !plain.is_empty() {
-        pieces.push(Piece::Text(plain));
+        pieces.push(AnnotatedPiece::Text(plain));
     }
     Ok(pieces)
 }
@@ -108,8 +108,8 @@ mod tests {
             Ok(pieces) => pieces
                 .iter()
                 .map(|piece| match piece {
-                    Piece::Text(text) => text.clone(),
-                    Piece::Entity(one) => {
+                    AnnotatedPiece::Text(text) => text.clone(),
+                    AnnotatedPiece::Entity(one) => {
                         let parts = [&one.role, &one.group, &one.value].map(|part| part.clone().unwrap_or_default());
                         format!("<{}|{}|{}>", one.text, one.entity, parts.join("|"))
                     }
@@ -145,7 +145,7 @@ mod tests {
         fn no_text_panics_and_text_without_brackets_stays(text in "[\\[\\](){}\":a é,]{0,30}") {
             let read = parse(&text);
             if !text.contains('[') && !text.is_empty() {
-                prop_assert_eq!(read, Ok(vec![Piece::Text(text)]));
+                prop_assert_eq!(read, Ok(vec![AnnotatedPiece::Text(text)]));
             }
         }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::super::{
-    project::{Entity, Function, Place, Slot},
-    reader::{Reader, scalar, text},
+    project::{Entity, Function, Place, ProjectSlot},
+    reader::{ProjectReader, scalar, text},
 };
 use crate::module::{Builtin, squeeze};
 
@@ -15,7 +15,7 @@ pub(super) struct Domain {
     /// Declared entities.
     pub(super) entities: Vec<(String, Place)>,
     slots: Vec<DomainSlot>,
-    forms: Vec<Form>,
+    forms: Vec<RasaForm>,
     /// Pairs of action and intent, where the action follows the intent in a rule or story.
     begun: Vec<(String, String)>,
     /// The first text by slot, or by form and slot.
@@ -49,14 +49,14 @@ struct DomainSlot {
 }
 
 #[derive(Debug)]
-struct Form {
+struct RasaForm {
     name: String,
     required: Vec<String>,
     place: Place,
 }
 
 impl Domain {
-    pub(super) fn read(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+    pub(super) fn read(&mut self, document: &Value, root: &Place, reader: &mut ProjectReader) {
         self.declared(document, root, reader);
         self.read_slots(document, root, reader);
         self.read_forms(document, root, reader);
@@ -75,7 +75,7 @@ impl Domain {
         }
     }
 
-    fn declared(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+    fn declared(&mut self, document: &Value, root: &Place, reader: &mut ProjectReader) {
         let at = root.key("entities");
         for (index, entity) in reader.list(document, "entities", root).iter().enumerate() {
             let place = at.index(index);
@@ -98,7 +98,7 @@ impl Domain {
         }
     }
 
-    fn read_slots(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+    fn read_slots(&mut self, document: &Value, root: &Place, reader: &mut ProjectReader) {
         let at = root.key("slots");
         let Some(slots) = reader.object(document, "slots", root) else { return };
         for (name, slot) in slots {
@@ -127,7 +127,7 @@ impl Domain {
         }
     }
 
-    fn read_forms(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+    fn read_forms(&mut self, document: &Value, root: &Place, reader: &mut ProjectReader) {
         let at = root.key("forms");
         // Older projects only list the names of forms: their questions are in code.
         if let Some(names) = document.get("forms").and_then(Value::as_array) {
@@ -137,7 +137,7 @@ impl Domain {
                     (Some(name), _) => {
                         let why = "what it asks for is not written in the project: its slots are those of the examples";
                         reader.changed(&place, format!("form `{name}`"), why);
-                        self.forms.push(Form { name, required: Vec::new(), place });
+                        self.forms.push(RasaForm { name, required: Vec::new(), place });
                     }
                     (None, Some((name, form))) => self.form(name, form, place, reader),
                     (None, None) => reader.fault(&place, "bad-member", "a form is a name", ""),
@@ -151,7 +151,7 @@ impl Domain {
         }
     }
 
-    fn form(&mut self, name: &str, form: &Value, place: Place, reader: &mut Reader) {
+    fn form(&mut self, name: &str, form: &Value, place: Place, reader: &mut ProjectReader) {
         let required = match form.get("required_slots") {
             Some(Value::Array(names)) => names.iter().filter_map(scalar).collect(),
             Some(Value::Object(slots)) => self.mapped_slots(slots, &place.key("required_slots")),
@@ -160,7 +160,7 @@ impl Domain {
         if form.get("ignored_intents").is_some() {
             reader.dropped(&place.key("ignored_intents"), "ignored intents", "a turn is understood by itself");
         }
-        self.forms.push(Form { name: name.to_owned(), required, place });
+        self.forms.push(RasaForm { name: name.to_owned(), required, place });
     }
 
     /// The slots of a Rasa 2 form, which contains their mappings.
@@ -188,7 +188,7 @@ impl Domain {
         required
     }
 
-    fn responses(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+    fn responses(&mut self, document: &Value, root: &Place, reader: &mut ProjectReader) {
         let at = root.key("responses");
         let Some(responses) = reader.object(document, "responses", root) else { return };
         let mut others = 0;
@@ -238,12 +238,12 @@ impl Domain {
         self.slots.iter().flat_map(|slot| slot.from.iter().map(|(entity, _, _)| (entity.as_str(), &slot.place)))
     }
 
-    fn is_begun(&self, form: &Form) -> bool {
+    fn is_begun(&self, form: &RasaForm) -> bool {
         self.begun.iter().any(|(action, _)| *action == form.name)
     }
 
     /// The forms that the intent begins; a form that no intent begins belongs to the intent with its name.
-    fn forms_of(&self, intent: &str) -> impl Iterator<Item = &Form> {
+    fn forms_of(&self, intent: &str) -> impl Iterator<Item = &RasaForm> {
         self.forms.iter().filter(move |form| {
             let base = squeeze(form.name.trim_end_matches("_form").trim_start_matches("form_"));
             let is_begun = self.begun.iter().any(|(action, name)| *action == form.name && name == intent);
@@ -253,7 +253,7 @@ impl Domain {
 
     /// Adds the slots of the intent's forms, as required ones.
     pub(super) fn form_slots(&self, function: &mut Function) {
-        let forms: Vec<&Form> = self.forms_of(&function.name).collect();
+        let forms: Vec<&RasaForm> = self.forms_of(&function.name).collect();
         for form in forms {
             for name in &form.required {
                 let question =
@@ -262,14 +262,14 @@ impl Domain {
                 if function.slot(name).is_some() {
                     continue;
                 }
-                function.slots.push(Slot {
+                function.slots.push(ProjectSlot {
                     name: name.clone(),
                     entity: declared.and_then(DomainSlot::entity),
                     required: declared.is_none_or(|slot| slot.is_said),
                     repeated: declared.is_some_and(|slot| slot.kind == "list"),
                     question: question.cloned(),
                     place: form.place.key("required_slots"),
-                    ..Slot::default()
+                    ..ProjectSlot::default()
                 });
             }
         }
@@ -297,7 +297,7 @@ impl Domain {
         self.slots.iter().filter_map(DomainSlot::own_entity).collect()
     }
 
-    pub(super) fn tell(&self, reader: &mut Reader) {
+    pub(super) fn tell(&self, reader: &mut ProjectReader) {
         for form in self.forms.iter().filter(|form| !self.is_begun(form)) {
             let why =
                 "no rule or story goes from an intent to it; a form named like an intent is taken as that intent's";

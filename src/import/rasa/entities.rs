@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Training,
-    annotated::{Annotation, Piece},
+    annotated::{AnnotatedPiece, Annotation},
     domain::Domain,
 };
 use crate::import::{
     builtins,
     project::{Entity, Place},
-    reader::Reader,
+    reader::ProjectReader,
 };
 
 /// The words that examples mark for each entity, in lower case.
@@ -21,7 +21,7 @@ pub(super) fn entities(
     training: &Training,
     domain: &Domain,
     dimensions: &[String],
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) -> Vec<Entity> {
     let mut found = Entities::default();
     for (name, place) in &domain.entities {
@@ -61,12 +61,12 @@ impl Entities {
     }
 
     /// Adds entities that examples mark; returns the marked words.
-    fn marked(&mut self, training: &Training, domain: &Domain, reader: &mut Reader) -> MarkedWords {
+    fn marked(&mut self, training: &Training, domain: &Domain, reader: &mut ProjectReader) -> MarkedWords {
         let mut marked = MarkedWords::new();
         let is_declared = |entity: &str| domain.entities.iter().any(|(name, _)| name == entity);
         for example in training.intents.iter().flat_map(|(_, examples, _)| examples) {
             for piece in &example.pieces {
-                let Piece::Entity(Annotation { entity, text, value, .. }) = piece else { continue };
+                let AnnotatedPiece::Entity(Annotation { entity, text, value, .. }) = piece else { continue };
                 if !domain.entities.is_empty() && !is_declared(entity) && !marked.contains_key(entity) {
                     let what = format!("entity `{entity}`");
                     reader.changed(&example.place, what, "the domain does not declare it: it is taken as if it did");
@@ -81,7 +81,7 @@ impl Entities {
     }
 
     /// A pattern belongs to the entity of the same name.
-    fn patterns(&mut self, training: &Training, reader: &mut Reader) {
+    fn patterns(&mut self, training: &Training, reader: &mut ProjectReader) {
         for (name, patterns, place) in &training.patterns {
             match self.0.iter_mut().find(|entity| entity.name == *name) {
                 Some(entity) => entity.patterns.extend(patterns.iter().cloned()),
@@ -95,7 +95,7 @@ impl Entities {
 
     /// A synonym does not name its entity: it is added to each entity that has one of its texts as a value or marked
     /// word.
-    fn synonyms(&mut self, training: &Training, said: &MarkedWords, reader: &mut Reader) {
+    fn synonyms(&mut self, training: &Training, said: &MarkedWords, reader: &mut ProjectReader) {
         for (value, synonyms, place) in &training.synonyms {
             let all: Vec<String> = std::iter::once(value).chain(synonyms).map(|text| text.to_lowercase()).collect();
             let is_owner = |entity: &Entity| {
@@ -116,7 +116,7 @@ impl Entities {
     }
 
     /// Entities found by Duckling get built-in recognizers, beside the values that the project lists.
-    fn duckling(&mut self, dimensions: &[String], reader: &mut Reader) {
+    fn duckling(&mut self, dimensions: &[String], reader: &mut ProjectReader) {
         for dimension in dimensions {
             let Some(entity) = self.0.iter_mut().find(|entity| entity.name == *dimension) else { continue };
             // Duckling's `time` is a moment.

@@ -2,11 +2,11 @@
 //! regex:zip`.
 
 use super::{
-    super::{project::Place, reader::Reader},
+    super::{project::Place, reader::ProjectReader},
     Training, annotate,
 };
 
-pub(super) fn read(text: &str, path: &str, training: &mut Training, reader: &mut Reader) {
+pub(super) fn read(text: &str, path: &str, training: &mut Training, reader: &mut ProjectReader) {
     let mut section: Option<(String, String, Place)> = None;
     for (index, line) in without_comments(text).lines().enumerate() {
         let place = Place { line: Some(index + 1), ..Place::new(path, "") };

@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use self::annotated::{Annotation, Piece};
+use self::annotated::{AnnotatedPiece, Annotation};
 use super::{
     names::answers_a_question,
-    project::{Example, Function, Labelled, Part, Place, Project, Slot},
-    reader::{Reader, scalar, text},
+    project::{Example, Function, Labelled, Place, Project, ProjectSlot, TemplatePart},
+    reader::{ProjectReader, scalar, text},
 };
 
 mod annotated;
@@ -22,7 +22,7 @@ use entities::entities;
 const OUT_OF_SCOPE: [&str; 3] = ["out_of_scope", "nlu_fallback", "outofscope"];
 /// An annotated example, before slots are known.
 struct Annotated {
-    pieces: Vec<Piece>,
+    pieces: Vec<AnnotatedPiece>,
     place: Place,
 }
 
@@ -50,7 +50,7 @@ impl Training {
     }
 }
 
-pub(super) fn read(reader: &mut Reader) -> Project {
+pub(super) fn read(reader: &mut ProjectReader) -> Project {
     let mut training = Training::default();
     let mut domain = Domain::default();
     let mut dimensions: Vec<String> = Vec::new();
@@ -101,7 +101,7 @@ fn is_test(path: &str) -> bool {
     path.rsplit('/').skip(1).any(|folder| matches!(folder, "test" | "tests"))
 }
 
-fn training_data(document: &Value, root: &Place, training: &mut Training, reader: &mut Reader) {
+fn training_data(document: &Value, root: &Place, training: &mut Training, reader: &mut ProjectReader) {
     let (at, is_test) = (root.key("nlu"), is_test(&root.file));
     for (index, item) in reader.list(document, "nlu", root).iter().enumerate() {
         let place = at.index(index);
@@ -138,7 +138,7 @@ fn texts(lines: Vec<(String, Place)>) -> Vec<String> {
     lines.into_iter().map(|(text, _)| text).collect()
 }
 
-fn annotate(line: &str, place: &Place, reader: &mut Reader, keep: impl FnOnce(Annotated)) {
+fn annotate(line: &str, place: &Place, reader: &mut ProjectReader, keep: impl FnOnce(Annotated)) {
     match annotated::parse(line) {
         Ok(pieces) => keep(Annotated { pieces, place: place.clone() }),
         Err(reason) => {
@@ -149,7 +149,7 @@ fn annotate(line: &str, place: &Place, reader: &mut Reader, keep: impl FnOnce(An
 }
 
 /// The examples of an item: text lines that begin with a dash, or a list of texts or of objects with `text`.
-fn lines(item: &Value, place: &Place, reader: &mut Reader) -> Vec<(String, Place)> {
+fn lines(item: &Value, place: &Place, reader: &mut ProjectReader) -> Vec<(String, Place)> {
     let at = place.key("examples");
     match item.get("examples") {
         Some(Value::String(block)) => {
@@ -207,7 +207,7 @@ fn intents_of(step: &Value) -> Vec<String> {
 /// Reads rules and stories: which intent begins which form, and test conversations. A form belongs to the intent before it,
 /// whatever the bot does in between; not to one that only answers, or that occurs while the form is being filled or after it
 /// was begun.
-fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Training, reader: &mut Reader) {
+fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Training, reader: &mut ProjectReader) {
     for (key, kind) in [("rules", "rule"), ("stories", "story")] {
         let at = root.key(key);
         let mut labelled = 0;
@@ -284,7 +284,7 @@ fn duckling(pipeline: &[Value], dimensions: &mut Vec<String>) {
     }
 }
 
-fn functions(training: Training, domain: &Domain, project: &mut Project, reader: &mut Reader) {
+fn functions(training: Training, domain: &Domain, project: &mut Project, reader: &mut ProjectReader) {
     for (name, examples, place) in training.intents {
         if OUT_OF_SCOPE.contains(&name.to_ascii_lowercase().as_str()) {
             let what = format!("intent `{name}`, {} examples", examples.len());
@@ -330,10 +330,10 @@ fn functions(training: Training, domain: &Domain, project: &mut Project, reader:
         let mut parts = parts(test.pieces, function, &test.place, domain, reader);
         function.slots.truncate(known);
         for part in &mut parts {
-            if let Part::Slot { slot, text, .. } = part
+            if let TemplatePart::Slot { slot, text, .. } = part
                 && function.slot(slot).is_none()
             {
-                *part = Part::Text(text.take().unwrap_or_default());
+                *part = TemplatePart::Text(text.take().unwrap_or_default());
             }
         }
         let example = Example { parts, answers: None, place: test.place };
@@ -341,26 +341,26 @@ fn functions(training: Training, domain: &Domain, project: &mut Project, reader:
     }
 }
 
-fn plain(pieces: &[Piece]) -> Vec<Part> {
+fn plain(pieces: &[AnnotatedPiece]) -> Vec<TemplatePart> {
     let texts = pieces.iter().map(|piece| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Entity(annotation) => annotation.text.clone(),
+        AnnotatedPiece::Text(text) => text.clone(),
+        AnnotatedPiece::Entity(annotation) => annotation.text.clone(),
     });
-    vec![Part::Text(texts.collect())]
+    vec![TemplatePart::Text(texts.collect())]
 }
 
 fn parts(
-    pieces: Vec<Piece>,
+    pieces: Vec<AnnotatedPiece>,
     function: &mut Function,
     place: &Place,
     domain: &Domain,
-    reader: &mut Reader,
-) -> Vec<Part> {
+    reader: &mut ProjectReader,
+) -> Vec<TemplatePart> {
     let mut parts = Vec::with_capacity(pieces.len());
     for piece in pieces {
         match piece {
-            Piece::Text(text) => parts.push(Part::Text(text)),
-            Piece::Entity(Annotation { text, entity, role, group, value, has_others }) => {
+            AnnotatedPiece::Text(text) => parts.push(TemplatePart::Text(text)),
+            AnnotatedPiece::Entity(Annotation { text, entity, role, group, value, has_others }) => {
                 let slot = slot(function, &entity, role.as_deref(), place, domain, reader);
                 if group.is_some() {
                     let what = format!("group of `{entity}` in an example of `{}`", function.name);
@@ -374,7 +374,7 @@ fn parts(
                     let what = format!("more annotations of `{text}` in an example of `{}`", function.name);
                     reader.dropped(place, what, "words stand for one slot: the first annotation counts");
                 }
-                parts.push(Part::Slot { slot, text: Some(text), value });
+                parts.push(TemplatePart::Slot { slot, text: Some(text), value });
             }
         }
     }
@@ -388,7 +388,7 @@ fn slot(
     role: Option<&str>,
     place: &Place,
     domain: &Domain,
-    reader: &mut Reader,
+    reader: &mut ProjectReader,
 ) -> String {
     let name = domain.slot_of(entity, role, &function.name).unwrap_or_else(|| match role {
         Some(role) => format!("{role}_{entity}"),
@@ -399,11 +399,11 @@ fn slot(
             let what = format!("role `{role}` of `{entity}` in `{}`, now slot `{name}`", function.name);
             reader.changed(place, what, "roles are slots of their own");
         }
-        function.slots.push(Slot {
+        function.slots.push(ProjectSlot {
             name: name.clone(),
             entity: Some(entity.to_owned()),
             place: place.clone(),
-            ..Slot::default()
+            ..ProjectSlot::default()
         });
     }
     name

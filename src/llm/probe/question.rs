@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::llm::{
     ChatRequest, Message, Tool, ToolChoice,
-    written::{self, Written},
+    written::{self, AnswerContent},
 };
 
 /// The function that the conversation asks for.
@@ -125,7 +125,7 @@ pub(super) fn schema(words: &str, riddle: &Riddle, deadline: Instant) -> ChatReq
 
 /// True if the text calls `function` in a form that counts as a call in replies.
 pub(super) fn writes_call(text: &str, function: &str) -> bool {
-    matches!(written::read(text), Written::Calls(calls) if calls.iter().any(|call| call.name == function))
+    matches!(written::read(text), AnswerContent::Calls(calls) if calls.iter().any(|call| call.name == function))
 }
 
 fn word() -> String {

@@ -12,7 +12,7 @@ use tokio::{sync::OwnedMutexGuard, time::Instant};
 
 use crate::llm::{
     Capabilities, ChatReply, ChatRequest, LlmError, Support,
-    probe::{Identity, Report},
+    probe::{Identity, ProbeReport},
     standing::Standing,
 };
 
@@ -30,13 +30,13 @@ const MAX_KNOWN: usize = 8;
 
 /// Knowledge of one server, by model name; the configured model has an empty name.
 #[derive(Default)]
-pub(super) struct Knowledge {
-    slots: Mutex<HashMap<String, Arc<Slot>>>,
+pub(super) struct ServerKnowledge {
+    slots: Mutex<HashMap<String, Arc<ModelKnowledge>>>,
 }
 
-impl Knowledge {
+impl ServerKnowledge {
     /// The slot of a model; made if there is none.
-    pub(super) fn slot(&self, model: Option<&str>) -> Arc<Slot> {
+    pub(super) fn slot(&self, model: Option<&str>) -> Arc<ModelKnowledge> {
         let mut slots = lock(&self.slots);
         let name = model.unwrap_or_default();
         match slots.get(name) {
@@ -45,24 +45,24 @@ impl Knowledge {
         }
     }
 
-    pub(super) fn existing(&self, model: Option<&str>) -> Option<Arc<Slot>> {
+    pub(super) fn existing(&self, model: Option<&str>) -> Option<Arc<ModelKnowledge>> {
         lock(&self.slots).get(model.unwrap_or_default()).cloned()
     }
 }
 
 /// One model of one server.
 #[derive(Default)]
-pub(super) struct Slot {
+pub(super) struct ModelKnowledge {
     /// Held during a probe.
     turn: Arc<tokio::sync::Mutex<()>>,
-    state: Mutex<State>,
+    state: Mutex<ProbeState>,
     pub(super) standing: Standing,
 }
 
 #[derive(Default)]
-struct State {
+struct ProbeState {
     /// The one that answered last is first.
-    known: Vec<Known>,
+    known: Vec<ProbeResult>,
     /// The one that answered last, if it was never probed.
     stranger: Option<Identity>,
     /// No probe before this time.
@@ -71,16 +71,16 @@ struct State {
 }
 
 /// The result of one probe, and the identities it applies to.
-struct Known {
+struct ProbeResult {
     identities: Vec<Identity>,
-    report: Report,
+    report: ProbeReport,
     at: Instant,
     /// Answers in a row that violated the ability.
     schema_breaches: u8,
     strict_breaches: u8,
 }
 
-impl Known {
+impl ProbeResult {
     fn is_of(&self, identity: &Identity) -> bool {
         let by_model = self.changes_fingerprints();
         self.identities.iter().any(|own| {
@@ -112,19 +112,19 @@ impl Known {
 
 /// What a request required of its answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct OutputConstraints {
     schema: bool,
     strict: bool,
 }
 
-impl Asked {
+impl OutputConstraints {
     pub(super) fn of(request: &ChatRequest) -> Self {
         let schema = request.response_schema.is_some();
         Self { schema, strict: !schema && !request.tools.is_empty() && request.tools.iter().all(|tool| tool.strict) }
     }
 }
 
-impl Slot {
+impl ModelKnowledge {
     /// The right to probe, once no other task has it.
     pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.turn).lock_owned().await
@@ -140,16 +140,16 @@ impl Slot {
         let current = state.current();
         let is_due = !current.is_some_and(|known| known.is_fresh(now));
         let may = state.not_before.is_none_or(|moment| moment <= now);
-        (current.map(Known::capabilities), is_due && may)
+        (current.map(ProbeResult::capabilities), is_due && may)
     }
 
     /// The report on the one that answered last, unless it is old.
-    pub(super) fn fresh(&self, now: Instant) -> Option<Report> {
+    pub(super) fn fresh(&self, now: Instant) -> Option<ProbeReport> {
         lock(&self.state).current().filter(|known| known.is_fresh(now)).map(|known| known.report.clone())
     }
 
     /// Stores the result of a probe; after a failure, waits longer each time.
-    pub(super) fn settle(&self, result: &Result<Report, LlmError>, now: Instant) {
+    pub(super) fn settle(&self, result: &Result<ProbeReport, LlmError>, now: Instant) {
         let mut state = lock(&self.state);
         match result {
             Ok(report) => {
@@ -161,7 +161,7 @@ impl Slot {
                 state.known.retain(|known| !known.identities.is_empty());
                 state.known.insert(
                     0,
-                    Known { identities, report: report.clone(), at: now, schema_breaches: 0, strict_breaches: 0 },
+                    ProbeResult { identities, report: report.clone(), at: now, schema_breaches: 0, strict_breaches: 0 },
                 );
                 state.known.truncate(MAX_KNOWN);
                 state.failures = 0;
@@ -181,7 +181,7 @@ impl Slot {
     }
 
     /// Records who answered, and whether the answer kept to its requirements.
-    pub(super) fn observe(&self, asked: Asked, reply: &ChatReply) {
+    pub(super) fn observe(&self, asked: OutputConstraints, reply: &ChatReply) {
         let identity = Identity::of(reply);
         let mut state = lock(&self.state);
         if state.known.is_empty() {
@@ -213,13 +213,13 @@ impl Slot {
     }
 }
 
-impl State {
-    fn current(&self) -> Option<&Known> {
+impl ProbeState {
+    fn current(&self) -> Option<&ProbeResult> {
         if self.stranger.is_some() { None } else { self.known.first() }
     }
 }
 
-impl Known {
+impl ProbeResult {
     fn is_fresh(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.at) < AGE
     }

@@ -70,7 +70,7 @@ pub(crate) fn python(text: &str) -> Option<Value> {
         _ if !text.starts_with(['{', '[']) => return None,
         _ => {}
     }
-    let mut reader = Reader::new(text, 0);
+    let mut reader = LenientParser::new(text, 0);
     let value = reader.value().ok()?;
     let is_whole = reader.at == text.len() && !reader.is_open && !reader.is_cut;
     let allowed = [name::QUOTES, name::LITERAL, name::TRAILING_COMMA];
@@ -79,7 +79,7 @@ pub(crate) fn python(text: &str) -> Option<Value> {
 
 /// A value in a text, and its place.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+pub(super) struct ParsedValue {
     pub(super) value: Value,
     /// Byte range.
     pub(super) place: Range<usize>,
@@ -90,7 +90,7 @@ pub(super) struct Found {
 }
 
 /// Every outermost object and array in `text`, in order, at most `limit`.
-pub(super) fn values_in(text: &str, limit: usize) -> Vec<Found> {
+pub(super) fn values_in(text: &str, limit: usize) -> Vec<ParsedValue> {
     let mut values = Vec::new();
     scan(text, "{[", |reader, value, start| {
         values.push(reader.found(value, start));
@@ -100,20 +100,20 @@ pub(super) fn values_in(text: &str, limit: usize) -> Vec<Found> {
 }
 
 /// The value at byte `at` of `text`; `in_call` means inside a call in Python's form.
-pub(super) fn value_at(text: &str, at: usize, in_call: bool) -> Option<Found> {
-    let mut reader = Reader { in_call, ..Reader::new(text, at) };
+pub(super) fn value_at(text: &str, at: usize, in_call: bool) -> Option<ParsedValue> {
+    let mut reader = LenientParser { in_call, ..LenientParser::new(text, at) };
     let value = reader.value().ok()?;
     Some(reader.found(value, at))
 }
 
 /// Reads a value at each of the first occurrences of one of `starts` outside earlier values. `found` gets the reader
 /// after the value, the value, and its start; it returns whether to continue.
-fn scan<'t>(text: &'t str, starts: &str, mut found: impl FnMut(&Reader<'t>, Value, usize) -> bool) {
+fn scan<'t>(text: &'t str, starts: &str, mut found: impl FnMut(&LenientParser<'t>, Value, usize) -> bool) {
     let mut from = 0;
     for _ in 0..MAX_STARTS {
         let Some(offset) = text[from..].find(|c| starts.contains(c)) else { return };
         let start = from + offset;
-        let mut reader = Reader::new(text, start);
+        let mut reader = LenientParser::new(text, start);
         match reader.value() {
             Ok(value) => {
                 from = reader.at;
@@ -134,7 +134,7 @@ enum Stop {
     Garbage,
 }
 
-struct Reader<'t> {
+struct LenientParser<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
@@ -148,14 +148,14 @@ struct Reader<'t> {
     repairs: Repairs,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> LenientParser<'t> {
     fn new(text: &'t str, at: usize) -> Self {
         let repairs = Repairs::default();
         Self { text, at, depth: 0, arrays: 0, in_call: false, is_open: false, is_cut: false, repairs }
     }
 
-    fn found(&self, value: Value, start: usize) -> Found {
-        Found { value, place: start..self.at, is_open: self.is_open, is_cut: self.is_cut }
+    fn found(&self, value: Value, start: usize) -> ParsedValue {
+        ParsedValue { value, place: start..self.at, is_open: self.is_open, is_cut: self.is_cut }
     }
 
     fn peek(&self) -> Option<char> {

@@ -2,7 +2,7 @@
 //!
 //! Servers parse the calls of models they know, and pass on others as text. Calls are taken from the answer alone:
 //! never from thoughts, nor from examples. A call that does not end is ignored, and text that looks like a call but
-//! cannot be read is [unreadable](Written::Unreadable), which says nothing about whether a function fits.
+//! cannot be read is [unreadable](AnswerContent::Unreadable), which says nothing about whether a function fits.
 //!
 //! | file | reads |
 //! |---|---|
@@ -99,7 +99,7 @@ impl WrittenCall {
 
 /// What an answer contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Written {
+pub enum AnswerContent {
     /// In order; never empty.
     Calls(Vec<WrittenCall>),
     /// Plain words, without anything that looks like a call.
@@ -110,21 +110,21 @@ pub enum Written {
 
 /// Reads an answer without its thoughts, in linear time.
 #[must_use]
-pub fn read(answer: &str) -> Written {
+pub fn read(answer: &str) -> AnswerContent {
     if answer.len() > MAX_TEXT || answer.trim().is_empty() {
-        return Written::Unreadable;
+        return AnswerContent::Unreadable;
     }
     let text = with_plain_quotes(without_ends(answer));
-    let mut reading = Reading { text: &text, calls: Vec::new(), places: Vec::new(), is_shown: false };
+    let mut reading = AnswerParser { text: &text, calls: Vec::new(), places: Vec::new(), is_shown: false };
     let is_whole = reading.marked() && (!reading.calls.is_empty() || reading.unmarked());
     let is_doubted = || reading.is_shown && shown::is_doubted(&text, &reading.places);
     if !is_whole || !reading.calls.is_empty() && is_doubted() {
-        return Written::Unreadable;
+        return AnswerContent::Unreadable;
     }
     match reading.calls {
-        calls if !calls.is_empty() => Written::Calls(calls),
-        _ if looks_written(&text) => Written::Unreadable,
-        _ => Written::Words,
+        calls if !calls.is_empty() => AnswerContent::Calls(calls),
+        _ if looks_written(&text) => AnswerContent::Unreadable,
+        _ => AnswerContent::Words,
     }
 }
 
@@ -169,7 +169,7 @@ fn looks_written(text: &str) -> bool {
 }
 
 /// An answer, as far as it is read.
-struct Reading<'t> {
+struct AnswerParser<'t> {
     text: &'t str,
     calls: Vec<WrittenCall>,
     /// Places of the calls, in order.
@@ -178,7 +178,7 @@ struct Reading<'t> {
     is_shown: bool,
 }
 
-impl Reading<'_> {
+impl AnswerParser<'_> {
     /// Reads the calls that have marks; false if one cannot be read.
     fn marked(&mut self) -> bool {
         let (mut at, mut marks) = (0, 0);

@@ -90,7 +90,7 @@ const SAMPLES: [(&str, &str); 24] = [
 
 /// The calls of a whole reply, with function names without their prefix and numbers as texts.
 fn calls(reply: &str) -> Option<Vec<(String, Value)>> {
-    let Written::Calls(calls) = read(&answer(reply)) else { return None };
+    let AnswerContent::Calls(calls) = read(&answer(reply)) else { return None };
     let plain = |call: WrittenCall| {
         let name = call.name.trim_start_matches("functions.").to_owned();
         let mut arguments: Value = serde_json::from_str(&call.arguments).ok()?;
@@ -129,7 +129,7 @@ fn a_call_that_was_not_closed_is_none() {
                 assert_eq!(Some(call), expected().get(place), "{syntax}: {cut}");
             }
             let begins = end > reply.find("book").unwrap_or_default() + "book(at=".len();
-            assert!(!begins || read(&answer(cut)) != Written::Words, "{syntax}: {cut}");
+            assert!(!begins || read(&answer(cut)) != AnswerContent::Words, "{syntax}: {cut}");
         }
     }
 }
@@ -152,12 +152,12 @@ fn what_is_shown_is_not_called() {
     ] {
         assert_eq!(
             read(&answer(reply)),
-            if reply.starts_with("You") { Written::Words } else { Written::Unreadable },
+            if reply.starts_with("You") { AnswerContent::Words } else { AnswerContent::Unreadable },
             "{reply}"
         );
     }
     for reply in ["NONE", "No function fits.", "I am sorry, Dave (really).", "a < b, and 3 [4]"] {
-        assert_eq!(read(&answer(reply)), Written::Words, "{reply}");
+        assert_eq!(read(&answer(reply)), AnswerContent::Words, "{reply}");
     }
 }
 

@@ -155,7 +155,7 @@ fn said_of(op: &Op) -> FormUpdate {
 
 /// The same order, by naive rules.
 #[derive(Debug, Default)]
-struct Model {
+struct NaiveOrder {
     plain: Map<String, Value>,
     unsure: BTreeSet<usize>,
     colors: Vec<&'static str>,
@@ -172,7 +172,7 @@ struct Dish {
     touched: u32,
 }
 
-impl Model {
+impl NaiveOrder {
     fn hear(&mut self, op: &Op) {
         self.turn += 1;
         match *op {
@@ -308,7 +308,7 @@ impl Dish {
 }
 
 /// Excludes operations on things that do not exist.
-fn makes_sense(op: &Op, model: &Model) -> bool {
+fn makes_sense(op: &Op, model: &NaiveOrder) -> bool {
     match op {
         Op::AnswerSize { dish, .. } => *dish < model.dishes.len(),
         Op::Size(_) | Op::Portion { .. } => !model.dishes.is_empty(),
@@ -408,18 +408,20 @@ fn any_form() -> impl Strategy<Value = Form> {
 
 /// No place occurs twice or within another, and no array has a gap.
 fn assert_well(form: &Form) -> Result<(), TestCaseError> {
-    let places: Vec<Place> = form.slots.iter().filter_map(|filled| Place::of(&filled.pointer)).collect();
+    let places: Vec<ArgumentPath> = form.slots.iter().filter_map(|filled| ArgumentPath::of(&filled.pointer)).collect();
     prop_assert_eq!(places.len(), form.slots.len());
     for (at, place) in places.iter().enumerate() {
         prop_assert!(!places[..at].iter().any(|other| other.bars(place)), "{} is barred", place.pointer());
         for (length, step) in place.0.iter().enumerate() {
-            let Step::Item(item) = step else { continue };
+            let ArgumentStep::Item(item) = step else { continue };
             let has = |index: usize| {
-                places.iter().any(|other| other.is_within(place.until(length)) && other.0[length] == Step::Item(index))
+                places
+                    .iter()
+                    .any(|other| other.is_within(place.until(length)) && other.0[length] == ArgumentStep::Item(index))
             };
             prop_assert!(*item == 0 || has(item - 1), "{} has a gap before it", place.pointer());
         }
-        prop_assert!(!place.0.contains(&Step::New), "{} is no place", place.pointer());
+        prop_assert!(!place.0.contains(&ArgumentStep::New), "{} is no place", place.pointer());
     }
     Ok(())
 }
@@ -438,7 +440,7 @@ proptest! {
     /// Filling, correcting, removing, ruling out, and choosing the item.
     #[test]
     fn a_form_is_what_a_simple_model_says(ops in vec(op(), 1..24)) {
-        let (mut talk, mut model) = (Talk::new(), Model::default());
+        let (mut talk, mut model) = (Talk::new(), NaiveOrder::default());
         for op in &ops {
             if makes_sense(op, &model) {
                 let before = model.arguments();
@@ -514,7 +516,7 @@ proptest! {
     fn what_is_removed_goes_and_nothing_else(form in form(), place in pointer()) {
         let removed = vec![Removal::Place(place.clone())];
         let Merged { form: after, is_changed, .. } = merged(&order(), &form, &FormUpdate { turn: 99, removed, ..FormUpdate::default() });
-        let is_left = |filled: &&SlotValue| Place::of(&place).is_none() || !is_within(&filled.pointer, &place);
+        let is_left = |filled: &&SlotValue| ArgumentPath::of(&place).is_none() || !is_within(&filled.pointer, &place);
         let left = Form { slots: form.slots.iter().filter(is_left).cloned().collect(), ..Form::new("order", 1) };
         prop_assert_eq!(held(&after), held(&left));
         prop_assert_eq!(is_changed, left.slots.len() != form.slots.len());

@@ -8,7 +8,7 @@ use super::{super::read, *};
 use crate::{
     call::{Call, SlotValue, Source, Validator, ViolationKind},
     conversation::{InvalidValue, rules::Broken},
-    eval::{Place, testing},
+    eval::{CaseLocation, testing},
     llm::Usage,
     module::{ModuleName, Settings},
     text::Span,
@@ -100,10 +100,10 @@ fn question(text: &str, about: Pending) -> Question {
 #[expect(clippy::needless_pass_by_value, reason = "read as `json!` makes it")]
 fn found(module: &Module, turn: &Turn, state: &State, expect: Value) -> Vec<String> {
     let Value::Object(members) = json!({"turns": [{"user": "x", "expect": expect}]}) else { unreachable!() };
-    let dialogue = read::dialogue(Place { file: "d".into(), line: 1 }, members).unwrap();
+    let dialogue = read::dialogue(CaseLocation { file: "d".into(), line: 1 }, members).unwrap();
     let expect = &dialogue.turns[0].expect;
     assert_eq!(unknown(module, expect), (Vec::new(), Vec::new()));
-    differences(expect, Came { module, turn, state }).iter().map(ToString::to_string).collect()
+    differences(expect, CheckedTurn { module, turn, state }).iter().map(ToString::to_string).collect()
 }
 
 const RIGHT: [String; 0] = [];
@@ -261,7 +261,7 @@ fn names_that_the_module_lacks_are_found() {
     let module = module();
     let unknown_in = |expect: Value| {
         let Value::Object(members) = json!({"turns": [{"user": "x", "expect": expect}]}) else { unreachable!() };
-        let dialogue = read::dialogue(Place { file: "d".into(), line: 1 }, members).unwrap();
+        let dialogue = read::dialogue(CaseLocation { file: "d".into(), line: 1 }, members).unwrap();
         unknown(&module, &dialogue.turns[0].expect)
     };
     let none: (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
