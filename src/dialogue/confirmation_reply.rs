@@ -136,9 +136,8 @@ fn is_told_yes(dialogue: &Dialogue<'_>) -> bool {
 impl OpenForm<'_> {
     /// What explains the words of the reply, beside the values that were read out.
     fn account(&self, dialogue: &Dialogue<'_>) -> Account {
-        let (language, text) = (self.module.language(), dialogue.situation.utterance().text());
-        let plain = account(language, &ReadOut::default(), text);
-        if plain.agrees { account(language, &self.read_out(dialogue), text) } else { plain }
+        let (utterance, language) = dialogue.situation.said();
+        account(language, &self.read_out(dialogue), utterance.text())
     }
 
     fn read_out(&self, dialogue: &Dialogue<'_>) -> ReadOut {
@@ -164,7 +163,7 @@ impl OpenForm<'_> {
         if account.may_agree() && account.left.is_empty() && !account.names {
             return true;
         }
-        let is_heard = ablation::holds("confirm.heard", self.is_heard_as_consent(dialogue));
+        let is_heard = ablation::holds("confirm.heard", self.is_heard_as_consent(dialogue, account));
         if !is_heard && !account.may_agree() {
             return false;
         }
@@ -185,11 +184,10 @@ impl OpenForm<'_> {
 
     /// True of words that people say who agree, if none of them refuses, negates, waits, doubts, asks or sets a condition.
     /// The request that is sent twice agrees to nothing.
-    fn is_heard_as_consent(&self, dialogue: &Dialogue<'_>) -> bool {
-        let (utterance, language) = dialogue.situation.said();
-        let account = account(language, &self.read_out(dialogue), utterance.text());
+    fn is_heard_as_consent(&self, dialogue: &Dialogue<'_>, account: &Account) -> bool {
         let is_open = account.refuses || account.negates || account.unsettles;
-        let is_sent_before = dialogue.state.said_before().any(|said| is_same_text(said, utterance.text()));
+        let said = dialogue.situation.utterance().text();
+        let is_sent_before = dialogue.state.said_before().any(|before| is_same_text(before, said));
         !is_open && (account.agrees || !is_sent_before) && dialogue.situation.is_heard_as_consent(&account.left)
     }
 }
