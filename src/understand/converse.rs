@@ -189,7 +189,7 @@ impl Understander {
             match found.task.take().filter(|_| !self.fuel.is_out()) {
                 None => return Ok((found, assisted)),
                 Some(ServerQuestion::Reply { question }) => {
-                    self.ask_reply(asking, &question, &mut assisted, ledger).await?
+                    self.ask_reply(asking, &question, &mut assisted, ledger).await?;
                 }
                 Some(ServerQuestion::Requests { part, requests }) => {
                     self.ask_requests(asking, part.as_deref(), &requests, &mut assisted, ledger).await?;
