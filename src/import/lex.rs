@@ -1,4 +1,4 @@
-//! Lex V2 exports: `BOT/BotLocales/LOCALE/Intents/NAME/Intent.json` with `Slots/NAME/ProjectSlot.json`, and
+//! Lex V2 exports: `BOT/BotLocales/LOCALE/Intents/NAME/Intent.json` with `Slots/NAME/Slot.json`, and
 //! `SlotTypes/NAME/SlotType.json`.
 
 use std::collections::BTreeMap;
