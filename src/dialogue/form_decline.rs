@@ -9,7 +9,7 @@ use crate::{
     module::SlotId,
     recognize::{
         acts::{ACTS, Move, MoveKind, Pick},
-        reply::YesNo,
+        reply::{YesNo, declines_offer},
     },
     text::Span,
 };
@@ -58,7 +58,14 @@ impl OpenForm<'_> {
         };
         reply.rest.is_none() && matches!(reply.answer, YesNo::Negative | YesNo::Indifferent)
             || ablation::holds("decline.no_to_optional", reply.answer == YesNo::Negative && self.is_optional())
+            || self.is_enough(free)
             || self.acts.moves.iter().any(is_pass)
+    }
+
+    /// "That's all" to a question for an optional value, which is an offer however it is worded.
+    pub(crate) fn is_enough(&self, free: &Situation<'_>) -> bool {
+        let declines = || declines_offer(self.module.language(), free.utterance().text());
+        ablation::holds("decline.enough", self.is_optional() && declines())
     }
 
     /// Leaves out what was asked for.

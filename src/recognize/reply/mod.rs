@@ -112,20 +112,28 @@ const MISSPELT: Certainty = Certainty::Evident;
 #[must_use]
 pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
     let own = Language::or_english(language);
-    let read = read_in(own, question, reply, true);
+    let read = read_in(own, &Question::new(&own.replies, question.unwrap_or_default()), reply, true);
     if read.answer != YesNo::Irrelevant {
         return read;
     }
     let is_bare = |read: &Reply| read.is_bare_yes() || read.is_bare_no();
     // The question is in the module's language: a repeated word of it does not agree in another language.
-    let other = own.others().map(|other| read_in(other, None, reply, false)).find(is_bare);
+    let in_other = |other: &'static Language| read_in(other, &Question::new(&other.replies, ""), reply, false);
+    let other = own.others().map(in_other).find(is_bare);
     ablation::found("reply.other_language", other).unwrap_or(read)
 }
 
+/// True of a reply that declines an offer and says nothing else: a no, and "that's all", which says neither yes nor no to
+/// another question.
+#[must_use]
+pub fn declines_offer(language: &str, reply: &str) -> bool {
+    let own = Language::or_english(language);
+    read_in(own, &Question::offer(&own.replies), reply, true).is_bare_no()
+}
+
 /// `respells` replaces a misspelt word by the nearest word of the language.
-fn read_in(language: &'static Language, question: Option<&str>, reply: &str, respells: bool) -> Reply {
+fn read_in(language: &'static Language, question: &Question, reply: &str, respells: bool) -> Reply {
     let replies = &language.replies;
-    let question = Question::new(replies, question.unwrap_or_default());
     let mut words = words(reply, false);
     let mut misspelt = false;
     for word in &mut words {
@@ -137,7 +145,7 @@ fn read_in(language: &'static Language, question: Option<&str>, reply: &str, res
             misspelt = true;
         }
     }
-    let mut read = ReplyReader { replies, question: &question, words: &words }.reply();
+    let mut read = ReplyReader { replies, question, words: &words }.reply();
     if misspelt {
         read.confidence *= MISSPELT.score();
     }

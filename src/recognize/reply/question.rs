@@ -41,6 +41,11 @@ impl Question {
         }
     }
 
+    /// An offer, in whatever words.
+    pub(crate) fn offer(replies: &Replies) -> Self {
+        Self { offers: true, ..Self::new(replies, "") }
+    }
+
     /// True if the question says this word, or one of the same stem.
     pub(crate) fn has(&self, word: &str) -> bool {
         self.content.iter().any(|said| {
