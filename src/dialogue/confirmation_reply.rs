@@ -19,7 +19,7 @@ use crate::{
     },
     language::Language,
     recognize::{
-        acts::{ACTS, MoveKind, Moves},
+        acts::{ACTS, Courtesy, MoveKind, Moves},
         reply::{
             Reply, YesNo,
             account::{Account, ReadOut, account},
@@ -183,12 +183,16 @@ impl OpenForm<'_> {
     }
 
     /// True of words that people say who agree, if none of them refuses, negates, waits, doubts, asks or sets a condition.
-    /// The request that is sent twice agrees to nothing.
+    /// A greeting and the like agree to nothing, and neither does the request that is sent twice.
     fn is_heard_as_consent(&self, dialogue: &Dialogue<'_>, account: &Account) -> bool {
         let is_open = account.refuses || account.negates || account.unsettles;
         let said = dialogue.situation.utterance().text();
         let is_sent_before = dialogue.state.said_before().any(|before| is_same_text(before, said));
-        !is_open && (account.agrees || !is_sent_before) && dialogue.situation.is_heard_as_consent(&account.left)
+        let greets = dialogue.situation.analysis.acts.courtesy.is_some_and(Courtesy::agrees_to_nothing);
+        !is_open
+            && !greets
+            && (account.agrees || !is_sent_before)
+            && dialogue.situation.is_heard_as_consent(&account.left)
     }
 }
 

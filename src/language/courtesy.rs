@@ -55,6 +55,12 @@ impl Courtesy {
         !matches!(self, Self::Acknowledgement | Self::Introduction)
     }
 
+    /// Whatever was put to the person, it is no consent. Praise may be: "great".
+    #[must_use]
+    pub const fn agrees_to_nothing(self) -> bool {
+        self.is_no_value() && !matches!(self, Self::Praise)
+    }
+
     /// It needs an answer of its own, whatever was asked: nothing else is read from its words.
     #[must_use]
     pub const fn wants_answer(self) -> bool {
