@@ -190,7 +190,7 @@ impl OpenForm<'_> {
         let is_sent_before = dialogue.state.said_before().any(|before| is_same_text(before, said));
         let greets = dialogue.situation.analysis.acts.courtesy.is_some_and(Courtesy::agrees_to_nothing);
         !is_open
-            && !greets
+            && !ablation::holds("confirm.greets", greets)
             && (account.agrees || !is_sent_before)
             && dialogue.situation.is_heard_as_consent(&account.left)
     }

@@ -69,14 +69,13 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> ReplyReading {
     let own = Situation { given: Some(open.id), is_meant: true, ..*free };
     let mut reading = open.read(&own);
     let settled = open.done_without_value(free);
-    if reading.said.values.iter().all(|value| value.recognizer.is_none()) && open.is_enough(free) {
+    let is_enough = open.is_enough(free);
+    if is_enough && reading.said.values.iter().all(|value| value.recognizer.is_none()) {
         reading.said.clear();
     }
     let is_told = reading.said.brings_something();
     // An utterance of dialogue acts alone, or a bare no, needs no weighing.
-    if open.is_settled_by_acts()
-        || (settled.is_some() || free.analysis.reply.is_bare_no() || open.is_enough(free)) && !is_told
-    {
+    if open.is_settled_by_acts() || (settled.is_some() || free.analysis.reply.is_bare_no() || is_enough) && !is_told {
         let effect = if is_told { Effect::Tells } else { Effect::Nothing };
         let silent = settled.or_else(|| (!open.asked.is_empty() && open.passes(free)).then(|| open.leave()));
         let (others, confidence) = (Vec::new(), reading.confidence);
