@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use minijinja::{Environment, Error, ErrorKind, State, Value, syntax::SyntaxConfig};
+use minijinja::{Environment, Error, State, Value, syntax::SyntaxConfig};
 
 use crate::{
     assist::control_tokens::neutral,
@@ -48,7 +48,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH);
     environment.set_formatter(|output, _: &mut State<'_, '_>, value| template::write_value(output, value, neutral));
-    environment.add_filter("tojson", to_json);
+    template::limit_filters(&mut environment);
     for (name, source) in EMBEDDED {
         environment.add_template(name, source).expect("the tests render every embedded template");
     }
@@ -61,17 +61,10 @@ pub(crate) fn render(module: &Module, name: &'static str, context: Value) -> Res
         None => ENVIRONMENT.get_template(name).and_then(|found| template::bounded(&found, context, LARGEST)),
         // Compiled each time: that takes as long as rendering it, a few microseconds.
         Some(own) => {
-            ENVIRONMENT.template_from_named_str(name, own).and_then(|found| template::bounded(&found, context, LARGEST))
+            template::compiled(&ENVIRONMENT, name, own).and_then(|found| template::bounded(&found, context, LARGEST))
         }
     };
     rendered.map_err(|source| PromptError { name, source })
-}
-
-/// Plain JSON. The library's own filter escapes for HTML: a model would read `what\u0027s` for "what's", and repeat it.
-fn to_json(value: &Value) -> Result<Value, Error> {
-    let json = serde_json::to_string(value)
-        .map_err(|error| Error::new(ErrorKind::BadSerialization, "it has no JSON form").with_source(error))?;
-    Ok(Value::from_safe_string(json))
 }
 
 #[cfg(test)]

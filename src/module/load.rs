@@ -20,6 +20,7 @@ use super::{
     findings::Findings,
     resolve, schema, slots,
     source::{self, SourceFile, SourceFunction, locate},
+    template,
 };
 use crate::{files::FileStamp, language::Language};
 
@@ -315,8 +316,8 @@ fn read_prompts(files: &[SourceFile], findings: &mut Findings) -> BTreeMap<&'sta
         let Some(text) = files.iter().find(|file| file.name == path).and_then(|file| file.text(findings)) else {
             continue;
         };
-        match minijinja::Environment::new().template_from_str(text) {
-            Ok(_) => {
+        match template::check(text) {
+            Ok(()) => {
                 prompts.insert(name, text.to_owned());
             }
             Err(error) => {

@@ -1,15 +1,21 @@
 //! Texts that authors write as Jinja templates, for a person to read. A template runs within limits, so that it cannot
 //! keep a request busy or fill the memory.
 
-use std::{borrow::Cow, io, sync::LazyLock};
+mod allowed;
 
+use std::{borrow::Cow, fmt::Write, io, sync::LazyLock};
+
+use allowed::{Short, too_long};
+pub(crate) use allowed::{compiled, limit_filters};
 use minijinja::{Environment, Error, ErrorKind, Output, State, Template, UndefinedBehavior, Value, value::Serde};
 use serde::Serialize;
 
 /// Instructions that one rendering may execute, depth of its calls, and bytes that it may write.
-const FUEL: u64 = 20_000;
+const FUEL: u64 = 5_000;
 const DEPTH: usize = 16;
 const LARGEST: usize = 16 << 10;
+/// How errors call a text.
+const NAME: &str = "template";
 
 /// Why a template gives no text: for notes and logs.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +27,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH);
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    limit_filters(&mut environment);
     // Never escaped: the text is not a web page. An absent value is an error, so that no sentence has a hole.
     environment.set_formatter(|output, _: &mut State<'_, '_>, value| {
         if value.is_none() || value.is_undefined() {
@@ -31,9 +38,9 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-/// Checks that a text is a template.
-pub(super) fn check(text: &str) -> Result<(), String> {
-    ENVIRONMENT.template_from_str(text).map(|_| ()).map_err(|error| error.to_string())
+/// Checks that a text is a template of what is [allowed].
+pub(super) fn check(text: &str) -> Result<(), Error> {
+    compiled(&ENVIRONMENT, NAME, text).map(|_| ())
 }
 
 /// The members of `root` that a template names, sorted: `id` and `place.city` for `{{ result.id }}` and
@@ -52,7 +59,7 @@ pub(super) fn members(text: &str, root: &str) -> Vec<String> {
 /// If the template cannot be parsed, does something forbidden, or would write an absent value.
 pub fn rendered(text: &str, known: &impl Serialize) -> Result<String, TemplateError> {
     // Compiled each time: that takes as long as rendering it, a few microseconds.
-    let template = ENVIRONMENT.template_from_str(text)?;
+    let template = compiled(&ENVIRONMENT, NAME, text)?;
     Ok(bounded(&template, Value::from(Serde(known)), LARGEST)?)
 }
 
@@ -75,7 +82,14 @@ pub(crate) fn write_value(
     if value.is_none() || value.is_undefined() {
         return Ok(());
     }
-    let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+    let text = match value.as_str() {
+        Some(text) => Cow::Borrowed(text),
+        None => {
+            let mut text = Short::default();
+            write!(text, "{value}").map_err(too_long)?;
+            Cow::Owned(text.0)
+        }
+    };
     output.write_str(&change(&text)).map_err(Error::from)
 }
 

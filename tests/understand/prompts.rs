@@ -253,15 +253,20 @@ fn a_template_that_does_not_parse_keeps_the_module_from_loading() {
 
 #[tokio::test]
 async fn a_template_that_fails_or_never_ends_is_an_error_of_the_turn() {
+    let repeated = |times: usize, text: &str| {
+        format!(
+            "{}{text}{}",
+            "{% for a in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] %}".repeat(times),
+            "{% endfor %}".repeat(times)
+        )
+    };
     for own in [
-        "{{ 1 / 0 }} secret",
-        "{{ nothing() }}",
-        "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
-        "{% for a in range(9999) %}{{ \"0123456789012345678901234567890123456789\" }}{% endfor %}",
-        "{% macro again() %}{{ again() }}{% endmacro %}{{ again() }}",
-        "{% include \"system.jinja\" %}",
+        "{{ 1 / 0 }} secret".to_owned(),
+        repeated(6, ""),
+        repeated(4, &"0123456789".repeat(9)),
+        "{% include \"system.jinja\" %}".to_owned(),
     ] {
-        let (_root, snapshot) = weather(&[("prompts/system.jinja", own)]).await;
+        let (_root, snapshot) = weather(&[("prompts/system.jinja", &own)]).await;
         // `auto` must not hide an error that the author has to fix.
         for strategy in [StrategyName::Tools, StrategyName::Auto] {
             let chat = Scripted::new().answer(right);

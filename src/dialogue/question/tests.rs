@@ -334,7 +334,7 @@ const REPLIES: &str = r#"
 language = "en"
 [replies]
 greeting = { en = "Welcome to Ramen House.", de = "Willkommen im Ramen House." }
-out_of_scope = "{{ summary | missing_filter }}"
+out_of_scope = "{{ summary | round }}"
 done = "{{ function }}: {{ told }}"
 cancelled = "Dropped: {{ function }}, {{ slots.city }}."
 [functions.order_food]
