@@ -206,6 +206,11 @@ impl<'s> Borders<'s> {
         if kind.is_amount() && self.is_sign_before(start) {
             return Some((None, start - 1..start));
         }
+        if let Some(tokens) =
+            self.digits_before(kind, start).filter(|own| !self.is_of_another(kind, own, &value.tokens))
+        {
+            return Some((None, tokens));
+        }
         let (mut at, mut linked) = (start, None);
         for _ in 0..=LINKS {
             let parts = (at.saturating_sub(LONGEST)..at).filter_map(|from| {
@@ -524,14 +529,36 @@ impl<'s> Borders<'s> {
         language.is_some_and(|language| language.check_decimal_separator(self.scan.text(token)).is_some())
     }
 
-    /// A sign that is attached only to the number before it, and a comma that does not separate thousands: `9-`, `1,5`
-    /// in English.
+    /// Digits that are attached to a number by letters or a sign, and a digit of another script: `0x` of `0x10`, `1_` of
+    /// `1_000`.
+    fn digits_before(&self, kind: ValueKind, start: usize) -> Option<Range<usize>> {
+        let scan = self.scan;
+        if kind != ValueKind::Number || scan.kind(start) != Some(TokenKind::Digits) || !scan.is_glued(start) {
+            return None;
+        }
+        let before = start.checked_sub(1)?;
+        let is_symbol = scan.kind(before) == Some(TokenKind::Symbol);
+        if is_symbol && scan.text(before).chars().any(char::is_numeric) {
+            return Some(before..start);
+        }
+        let from = start.checked_sub(2)?;
+        let is_joint =
+            if is_symbol { matches!(scan.text(before), "'" | "’" | "_") } else { scan.text(before).is_ascii() };
+        let is_attached = scan.is_glued(before) && scan.kind(from) == Some(TokenKind::Digits);
+        (is_joint && is_attached && scan.kind(before) != Some(TokenKind::Digits)).then_some(from..start)
+    }
+
+    /// A sign that is attached only to the number before it, one that does not separate thousands, and a digit of
+    /// another script: `9-`, `1,5` in English, `1_000`, `5٠`.
     fn sign_behind(&self, kind: ValueKind, end: usize) -> Option<Range<usize>> {
         let scan = self.scan;
+        if kind.is_amount() && scan.is_glued(end) && scan.text(end).chars().any(char::is_numeric) {
+            return (scan.kind(end) == Some(TokenKind::Symbol)).then_some(end..end + 1);
+        }
         let is_number = kind == ValueKind::Number && end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
         let is_sign = scan.is_glued(end) && matches!(scan.text(end), "-" | "/" | "*" | "^" | "<" | ">");
         let is_digits = scan.is_glued(end + 1) && scan.kind(end + 1) == Some(TokenKind::Digits);
-        let is_comma = is_number && scan.is_glued(end) && scan.text(end) == "," && is_digits;
+        let is_comma = is_number && scan.is_glued(end) && matches!(scan.text(end), "," | "'" | "’" | "_") && is_digits;
         let is_free = is_number && is_sign && !scan.is_glued(end + 1);
         (is_free || is_comma).then_some(end..end + 1 + usize::from(is_comma))
     }

@@ -48,8 +48,14 @@ pub fn whole_span(utterance: &Utterance, bytes: &Range<usize>) -> Option<Span> {
     (!starts_inside && !ends_inside).then(|| Span::new(start, end))
 }
 
-/// Splits folded text into tokens. `at_character` says whether a character of the utterance begins at this byte.
-fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool) -> Vec<Token> {
+/// True for a digit that does not stand on the line: the second one of `5²` makes no 52.
+const fn is_raised(character: char) -> bool {
+    matches!(character, '²' | '³' | '¹' | '\u{2070}'..='\u{2079}' | '\u{2080}'..='\u{2089}')
+}
+
+/// Splits folded text into tokens. `at_character` says whether a character of the utterance begins at this byte, and
+/// `stands_apart` whether that character joins no digit before it.
+fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool, stands_apart: impl Fn(usize) -> bool) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     // The kind of the run that the next character may continue; a character of an unspaced script ends its run.
     let mut open: Option<TokenKind> = None;
@@ -75,7 +81,7 @@ fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool) -> Vec<Token> {
         // `1½` folds to `11⁄2`: a character that folds to several must not join the one before it.
         let joins = open == Some(kind)
             && !is_unspaced(character)
-            && (kind != TokenKind::Digits || at_character(byte) == at_character(byte + 1));
+            && (kind != TokenKind::Digits || at_character(byte) == at_character(byte + 1) && !stands_apart(byte));
         match tokens.last_mut() {
             Some(last) if joins => last.bytes.end = end,
             _ => tokens.push(Token { kind, bytes: byte..end, glued }),
@@ -102,7 +108,11 @@ impl Utterance {
         let folded = self.folded();
         let character_at = |byte: usize| self.span_of_folded(byte..byte).start;
         let begins = |byte| byte == 0 || byte >= folded.len() || character_at(byte - 1) != character_at(byte);
-        tokenize(folded, begins)
+        let stands_apart = |byte: usize| {
+            let own = Span::new(character_at(byte), character_at(byte) + 1);
+            self.slice(own).chars().next().is_some_and(is_raised)
+        };
+        tokenize(folded, begins, stands_apart)
     }
 }
 
@@ -110,5 +120,5 @@ impl Utterance {
 #[must_use]
 pub fn folded_tokens(text: &str) -> Vec<Box<str>> {
     let folded = fold(text);
-    tokenize(&folded, |_| true).into_iter().map(|token| folded[token.bytes].into()).collect()
+    tokenize(&folded, |_| true, |_| false).into_iter().map(|token| folded[token.bytes].into()).collect()
 }

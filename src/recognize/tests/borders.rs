@@ -139,6 +139,8 @@ fn words_that_make_another_value_of_it_leave_it_in_doubt() {
         ("en", Builtin::DateTime, &["Tuesday or Wednesday at 3pm", "every Tuesday at 3pm"]),
         ("fr", Builtin::DateTime, &["lundi ou mardi à 15 h", "chaque mardi à 15 h"]),
         ("en", Builtin::Number, &["twice 4", "4 less", "two and a bit", "9-"]),
+        ("en", Builtin::Number, &["5²", "10₂", "1_000", "0x10", "5٠", "5٠0", "3'50"]),
+        ("de", Builtin::Number, &["5²", "1_000", "0x10"]),
         ("de", Builtin::Number, &["das Doppelte von 4", "die Hälfte von 9", "5 weniger", "5 und ein bisschen"]),
         ("es", Builtin::Number, &["el doble de 4", "la mitad de 9", "5 y pico"]),
         ("fr", Builtin::Number, &["le double de 4", "la moitié de 9", "5 de moins", "5 et quelques"]),
