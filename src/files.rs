@@ -26,22 +26,30 @@ pub(crate) enum Access {
 /// # Errors
 /// If `write` fails, or the file system does; then nothing is changed.
 pub(crate) fn replace(path: &Path, access: Access, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    draft(path, access, write)?.publish()
+}
+
+/// What [`replace`] does, up to the moment at which readers see the new content.
+///
+/// # Errors
+/// If `write` fails, or the file system does.
+pub(crate) fn draft(path: &Path, access: Access, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<Draft> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", Uuid::new_v4().simple()));
-    let draft = Draft(path.with_file_name(name));
+    let draft = Draft { written: path.with_file_name(name), path: path.to_owned() };
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
     if matches!(access, Access::Owner) {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
-    let mut file = options.open(&draft.0)?;
+    let mut file = options.open(&draft.written)?;
     if let Access::As(permissions) = access {
         file.set_permissions(permissions)?;
     }
     write(&mut file)?;
     file.sync_all()?;
-    fs::rename(&draft.0, path)
+    Ok(draft)
 }
 
 /// True of a file that a writer of `path` made and may still be at work on.
@@ -51,12 +59,25 @@ pub(crate) fn is_draft(name: &str, path: &Path) -> bool {
     id.is_some_and(|id| Uuid::try_parse(id).is_ok())
 }
 
-/// Deleted on drop, unless it was renamed.
-struct Draft(PathBuf);
+/// The new content of a file, written beside it; deleted on drop, unless it was renamed.
+pub(crate) struct Draft {
+    written: PathBuf,
+    path: PathBuf,
+}
+
+impl Draft {
+    /// Puts the new content in the place of the old.
+    ///
+    /// # Errors
+    /// If the file system does not allow it.
+    pub(crate) fn publish(self) -> io::Result<()> {
+        fs::rename(&self.written, &self.path)
+    }
+}
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_file(&self.written);
     }
 }
 

@@ -132,12 +132,12 @@ fn judged(status: StatusCode, text: String, trouble: Option<&str>, doubt: Status
         200..=299 if trouble.is_none() => answer(Status::Done, text, None, false),
         // Done, but the result is unknown.
         200..=299 => answer(Status::Unknown, String::new(), cause(), false),
-        // Client errors may give reasons meant for people.
-        400..=499 => answer(Status::Failed, reason(&text), cause(), is_passing),
+        // Client errors may give reasons meant for people, except those that gateways give for lost connections.
+        400..=407 | 409..=498 => answer(Status::Failed, reason(&text), cause(), is_passing),
+        501 | 503 | 505 => answer(Status::Failed, String::new(), cause(), is_passing),
         // A failed service may have failed half-way, a gateway does not know what happened to the request, and a
         // redirect is not an answer.
-        500 | 502 | 504 | 300..=399 => answer(doubt, String::new(), cause(), is_passing),
-        _ => answer(Status::Failed, String::new(), cause(), is_passing),
+        _ => answer(doubt, String::new(), cause(), is_passing),
     }
 }
 
@@ -243,6 +243,11 @@ mod tests {
             (500, Status::Unknown, Status::Unknown),
             (503, Status::Unknown, Status::Failed),
             (502, Status::Unknown, Status::Unknown),
+            (408, Status::Unknown, Status::Unknown),
+            (499, Status::Unknown, Status::Unknown),
+            (524, Status::Unknown, Status::Unknown),
+            (999, Status::Unknown, Status::Unknown),
+            (501, Status::Unknown, Status::Failed),
             (504, Status::Failed, Status::Failed),
         ] {
             let status = StatusCode::from_u16(code).unwrap();

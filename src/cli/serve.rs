@@ -124,6 +124,10 @@ pub(super) fn guarded(address: &SocketAddr, options: &HttpOptions) -> Result<(),
     )))
 }
 
+/// The signal for a write beyond the limit of a file's size.
+#[cfg(unix)]
+const SIGXFSZ: i32 = 25;
+
 /// Completes at the first SIGINT or SIGTERM.
 #[cfg(unix)]
 pub(super) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, CliError> {
@@ -131,7 +135,10 @@ pub(super) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static,
 
     let listen = |kind| signal(kind).map_err(CliError::io("signals cannot be listened for"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    // A file at its limit (`ulimit -f`) is an error of the write, as a full disk is. The signal would end the process.
+    let file_limit = listen(SignalKind::from_raw(SIGXFSZ))?;
     Ok(async move {
+        let _file_limit = file_limit;
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}

@@ -24,6 +24,9 @@ use crate::{
     understand::{Turn, UnderstandOptions, Understander},
 };
 
+/// Measurements at once, of all callers; one caller alone may have two thirds of them.
+const MEASUREMENTS: u64 = 3;
+
 /// State that the handlers share. Clones are cheap and share it.
 #[derive(Clone)]
 pub struct AppState(Arc<Shared>);
@@ -47,6 +50,8 @@ pub struct Shared {
     background: Shares,
     /// Open event streams.
     watchers: Shares,
+    /// Measurements that run: each has modules of its own in memory.
+    measurements: Shares,
     phase: AtomicU8,
     stopping: watch::Sender<bool>,
 }
@@ -91,6 +96,7 @@ impl AppState {
             queued: Shares::new(options.max_queued as u64),
             background: options.turns(),
             watchers: Shares::new((options.max_connections as u64).div_ceil(2)),
+            measurements: Shares::new(MEASUREMENTS),
             options,
             keys,
             bodies,
@@ -160,6 +166,11 @@ impl AppState {
     /// 429 if there is none.
     pub(super) fn room(&self, caller: &Caller, bytes: usize) -> Result<Share, ApiError> {
         self.0.bodies.try_take(&caller.as_owner(), bytes as u64).ok_or_else(too_many_bytes)
+    }
+
+    /// Waits for permission to measure a module.
+    pub(super) async fn leave_to_measure(&self, caller: &Caller) -> Share {
+        self.0.measurements.take(&caller.as_owner(), 1, 1).await
     }
 
     /// Permission to watch a session.

@@ -15,7 +15,7 @@ use super::{
     load::{assemble, file_names},
     source::SourceFile,
 };
-use crate::files::{self, Access};
+use crate::files::{self, Access, Draft};
 
 /// Files with test cases: evaluation reads them, but understanding never does.
 pub const CASES_FILES: [&str; 3] = ["cases.jsonl", "cases.json", "dialogues.jsonl"];
@@ -201,18 +201,21 @@ impl ModuleFiles {
 
     /// Writes the files that differ from `before`, the present content of the directory.
     ///
+    /// All of them are written beside the old ones before any of these is replaced, so that a full disk changes
+    /// nothing.
+    ///
     /// # Errors
-    /// If a file cannot be written; the files before it in the alphabet are then already written.
+    /// If a file cannot be written.
     pub fn write(&self, directory: &Path, before: &Self) -> io::Result<()> {
         let root = fs::canonicalize(directory)?;
-        for name in self.differing(before) {
-            let path = root.join(&name);
-            match self.0.get(&name) {
-                Some(bytes) => put(&root, &path, bytes)?,
-                None => fs::remove_file(&path)?,
-            }
-        }
-        Ok(())
+        let differing = self.differing(before);
+        let written = differing.iter().filter_map(|name| Some((root.join(name), self.0.get(name)?)));
+        let drafts: Vec<Draft> = written.map(|(path, bytes)| draft(&root, &path, bytes)).collect::<io::Result<_>>()?;
+        drafts.into_iter().try_for_each(Draft::publish)?;
+        differing
+            .iter()
+            .filter(|name| !self.0.contains_key(*name))
+            .try_for_each(|name| fs::remove_file(root.join(name)))
     }
 }
 
@@ -224,8 +227,8 @@ fn known(file: &str) -> Result<&str, EditError> {
     Err(EditError::Impossible(format!("a module has no file `{shown}`")))
 }
 
-/// Replaces the file atomically: readers see the old or the new file, whole.
-fn put(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The new content of a file, whole, beside the old one.
+fn draft(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<Draft> {
     let parent = path.parent().unwrap_or(root);
     if !parent.exists() {
         fs::create_dir(parent)?;
@@ -235,7 +238,7 @@ fn put(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it lies outside of the module's directory"));
     }
     let access = fs::metadata(path).map_or(Access::Usual, |before| Access::As(before.permissions()));
-    files::replace(path, access, |file| file.write_all(bytes))
+    files::draft(path, access, |file| file.write_all(bytes))
 }
 
 /// True if files of the directory seem to be writable, as far as that can be told without writing one.
@@ -297,6 +300,18 @@ mod tests {
         assert_eq!(ModuleFiles::read(directory.path(), &limits).unwrap(), files());
         let left: Vec<_> = fs::read_dir(directory.path().join("prompts")).unwrap().collect();
         assert!(left.is_empty(), "{left:?}");
+    }
+
+    #[test]
+    fn all_files_are_written_or_none() {
+        let directory = tempfile::tempdir().unwrap();
+        files().write(directory.path(), &ModuleFiles::default()).unwrap();
+        fs::write(directory.path().join("prompts"), "a file where the directory should be").unwrap();
+        let changes = ["exemplars.json", "prompts/system.jinja", "schema.json"];
+        let changes = changes.map(|file| Change::Put { file: file.into(), text: "[]\n".into() });
+        files().changed(&changes).unwrap().write(directory.path(), &files()).unwrap_err();
+        fs::remove_file(directory.path().join("prompts")).unwrap();
+        assert_eq!(ModuleFiles::read(directory.path(), &Limits::default()).unwrap(), files());
     }
 
     #[test]

@@ -135,8 +135,11 @@ pub(super) async fn carried_out(
         if let Err(error) = after.write(&directory, &before) {
             history.take_back(version.id);
             tracing::warn!(module = %owned, %error, "a change could not be written");
-            let message = "the module's directory cannot be written by this service, so nothing was changed: change the \
-                files where they come from";
+            let message = format!(
+                "the module's directory cannot be written by this service ({}), so nothing was changed: change the files \
+                 where they come from",
+                error.kind()
+            );
             return Err(ApiError::fault(Fault::ReadOnlyModule, message));
         }
         Ok(Done { diagnostics, before, after, version: Some(version) })

@@ -126,7 +126,7 @@ pub(in crate::http) async fn measure(
     let task = tokio::spawn({
         let app = app.clone();
         async move {
-            let _leave = (leave, app.leave_in_background(&caller).await);
+            let _leave = (leave, app.leave_to_measure(&caller).await, app.leave_in_background(&caller).await);
             let event = match run(&app, &name, before, after, &told).await {
                 Ok(measured) => event("report", &measured),
                 Err(error) => event("error", &error.into_body().1),
