@@ -18,6 +18,7 @@ use crate::{
         remark,
         scope::by_score,
         situation::Situation,
+        topic,
         vocabulary::words_of,
     },
     module::{FunctionEffect, FunctionId, SlotId},
@@ -152,10 +153,11 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     if let Some(at) = ablation::found("local.claiming", claiming(&alternatives[..tied.len()])) {
         alternatives[..=at].rotate_right(1);
     } else if ablation::holds("local.tie", tied.len() > 1) {
-        let frames: Vec<Frame> = alternatives.iter().take(tied.len()).map(|(one, _)| one.frame.clone()).collect();
-        let confidence = frames.iter().map(|frame| frame.confidence).sum::<f32>().min(1.0);
-        let outcome = Outcome::Ask(Pending::Tie { functions: tied });
-        return Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: only(alternatives) };
+        return tie(tied, alternatives);
+    }
+    let topic = if written.is_none() && alternatives[0].1.is_some() { topic::shared(situation) } else { Vec::new() };
+    if ablation::holds("local.topic", !topic.is_empty()) {
+        return tie(topic.into_iter().take(OFFERED).collect(), alternatives);
     }
     let call = alternatives[0].1.take();
     let best = &alternatives[0].0;
@@ -168,6 +170,15 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     };
     let notes = doubts(&frame);
     Decision { outcome, confidence, frames: vec![frame], notes, alternatives: only(alternatives) }
+}
+
+/// Asks which of these functions is meant.
+fn tie(functions: Vec<FunctionId>, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
+    let is_tied = |one: &&(Alternative, Option<Call>)| functions.contains(&one.0.function);
+    let frames: Vec<Frame> = alternatives.iter().filter(is_tied).map(|(one, _)| one.frame.clone()).collect();
+    let confidence = frames.iter().map(|frame| frame.confidence).sum::<f32>().min(1.0);
+    let outcome = Outcome::Ask(Pending::Tie { functions });
+    Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: only(alternatives) }
 }
 
 /// Doubt about a value is doubt about the call: a call without a question must be sure as a whole and in each value.

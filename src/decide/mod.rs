@@ -47,6 +47,7 @@ pub(crate) mod state_question;
 pub mod tagger;
 pub mod templates;
 mod texts;
+mod topic;
 mod totals;
 pub mod vocabulary;
 pub(crate) mod written;
