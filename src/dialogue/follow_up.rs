@@ -225,9 +225,10 @@ impl<'a> Ellipsis<'a> {
         let reading = Reading::new(&self.situation, self.called.id);
         let mut found = said(&reading.judged(&self.situation).0, self.called.state.turn, None);
         let had = |pointer: &str| self.called.form.has(&SlotPath::of_pointer(pointer));
-        let is_plain = |value: &SlotValue| {
-            value.recognizer.is_some() || had(&value.pointer) && value.confidence >= CERTAIN.score()
-        };
+        let is_meant = self.refers() && !self.is_other(request);
+        let least = if ablation::holds("follow_up.refers", is_meant) { EVEN } else { CERTAIN.score() };
+        let is_plain =
+            |value: &SlotValue| value.recognizer.is_some() || had(&value.pointer) && value.confidence >= least;
         if found.values.is_empty() || !found.invalid.is_empty() || !found.values.iter().all(is_plain) {
             return None;
         }
@@ -266,6 +267,21 @@ impl<'a> Ellipsis<'a> {
         self.content().iter().all(is_value).then_some((found, confidence))
     }
 
+    /// Some words refer to what was said before: "and Quito?", "the same for Tulsa".
+    fn refers(&self) -> bool {
+        let words = self.situation.utterance().words();
+        let first = words.first().map(|word| self.situation.utterance().folded_in(*word));
+        let joints = Language::of(self.called.module.language()).map(|language| &language.words.joints.conjunctions);
+        let is_joined = first.is_some_and(|first| joints.is_some_and(|joints| joints.contains(&first)));
+        is_joined || words.iter().any(|word| self.is_cue(*word))
+    }
+
+    /// By itself, the utterance asks for another function.
+    fn is_other(&self, request: &Interpretation) -> bool {
+        let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
+        request.meant >= EVEN && !request.acts.iter().all(is_same)
+    }
+
     /// The word and the value are written as one: the "WL" of "WL-20418".
     fn is_written_to(&self, value: Span, word: Span) -> bool {
         let utterance = self.situation.utterance();
@@ -283,14 +299,12 @@ impl<'a> Ellipsis<'a> {
 
     /// The utterance adds a value to what was called, or replaces one: "the depth is two metres", "it's for Lena".
     fn supplement(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> Option<(FormUpdate, f32)> {
-        let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
-        let is_other = request.meant >= EVEN && !request.acts.iter().all(is_same);
         let analysis = self.situation.analysis;
         // "It's the joint account" tells something, whatever function it may resemble.
         let core = carrier::core(self.called.module.language(), self.situation.utterance());
         let is_told = self.situation.utterance().words().first().is_some_and(|first| first.start < core.start);
         let is_tied = !request.tied.is_empty() && !is_told;
-        if is_other || is_tied || analysis.reply.leaves_open() || analysis.acts.courtesy.is_some() {
+        if self.is_other(request) || is_tied || analysis.reply.leaves_open() || analysis.acts.courtesy.is_some() {
             return None;
         }
         let called = OpenForm { corrects: false, ..self.called };
