@@ -5,6 +5,7 @@
     venv/bin/python scripts/fit-slots.py               # from modules that the reader was not trained on
     venv/bin/python scripts/fit-slots.py --without named literal    # the effect of these: figures only
     venv/bin/python scripts/fit-slots.py --keep free said rules     # keep these parts of the file
+    venv/bin/python scripts/fit-slots.py --add listed joined --keep found said rules unread     # all other weights stay
 
 The modules of models/reader/data that the reader was not trained on are cut down at random (scripts/decision/modules.py);
 every third keeps the values in its exemplars. The service records the evidence for every candidate. Three logistic
@@ -39,6 +40,8 @@ UNREAD = ("ja",)
 # Japanese dialogues.
 LEAST_UNREAD = 0.08
 BARS = (0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15)
+# Steps of Newton's method, far more than it needs.
+STEPS = 30
 
 
 def modules_script():
@@ -190,6 +193,21 @@ def fit(rows):
     return weights, float(fitted.intercept_[0])
 
 
+def fit_beside(rows, known, added):
+    """The weights of the evidence at the indices `added`, by Newton's method; the model `known` stays as it is."""
+    values, right = np.array([row["values"] for row in rows]), np.array([float(row["right"]) for row in rows])
+    weights, bias = known
+    other, own = values @ np.where(np.isin(np.arange(len(weights)), added), 0, weights) + bias, values[:, added]
+    found = np.zeros(len(added))
+    for _ in range(STEPS):
+        said = 1 / (1 + np.exp(-(other + own @ found)))
+        curve = (own * (said * (1 - said))[:, None]).T @ own + np.eye(len(added))
+        found -= np.linalg.solve(curve, own.T @ (said - right) + found)
+    weights = weights.copy()
+    weights[added] = found
+    return weights, bias
+
+
 def probabilities(model, rows):
     weights, bias = model
     return 1 / (1 + np.exp(-(np.array([row["values"] for row in rows]) @ weights + bias)))
@@ -204,8 +222,8 @@ def report(title, said, right):
           f"calibration error {100 * error:.1f} %")  # fmt: skip
 
 
-def fit_part(binary, options, folders, left_out=()):
-    """The regressions and the bar, as the file has them."""
+def fit_part(binary, options, folders, left_out=(), known=None, added=()):
+    """The regressions and the bar, as the file has them. Only the evidence `added` is fitted, beside `known`, if it is given."""
     names, rows, said_rows, marked_slots, rules = evidence_of(binary, options, folders)
     for row in rows + said_rows:
         row["values"] = [0.0 if name in left_out else value for name, value in zip(names, row["values"])]
@@ -216,16 +234,21 @@ def fit_part(binary, options, folders, left_out=()):
         "free": [row for row, one in zip(rows, free) if one],
         "said": said_rows,
     }
+    places = [names.index(name) for name in added]
     for title, own in parts.items():
+        stays = known and (np.array([known[title]["weights"].get(name, 0.0) for name in names]), known[title]["bias"])
+        fitted = (lambda rows: fit_beside(rows, stays, places)) if known else fit
+        if known:
+            report("before", probabilities(stays, own), np.array([row["right"] for row in own]))
         said, right = np.zeros(len(own)), np.array([row["right"] for row in own])
         for module in {row["module"] for row in own}:
             inside = np.array([row["module"] == module for row in own])
-            model = fit([row for row, one in zip(own, inside) if not one])
+            model = fitted([row for row, one in zip(own, inside) if not one])
             said[inside] = probabilities(model, [row for row, one in zip(own, inside) if one])
         for row, value in zip(own, said):
             row["said"] = float(value)
         report(title, said, right)
-        weights, bias = fit(own)
+        weights, bias = fitted(own)
         kept = {name: round(float(weight), 4) for name, weight in zip(names, weights) if abs(weight) > 1e-4}
         made[title] = {"bias": round(bias, 4), "weights": kept}
     made["least"] = choose_bar(rows, marked_slots)
@@ -244,6 +267,7 @@ def main():
     parser.add_argument("--work", type=Path, default=reader.ROOT / "target" / "slots")
     parser.add_argument("--variants", type=int, default=3)
     parser.add_argument("--without", nargs="*", default=[], help="evidence to leave out: figures only, no file")
+    parser.add_argument("--add", nargs="*", default=[], help="fit only the weights of this evidence, beside the others of the file")
     parser.add_argument("--keep", nargs="*", default=[], choices=("found", "free", "said", "rules", "unread"), help="parts to keep")
     parser.add_argument("--out", type=Path, default=reader.ROOT / "models" / "reader" / "slots.json")
     arguments = parser.parse_args()
@@ -252,13 +276,17 @@ def main():
     names = sorted({*reader.UNSEEN, *others})
     folders = write_modules(arguments.data, names, arguments.work, arguments.variants)
     are_read = [folder for folder in folders if not is_unread(folder.name)]
-    read, rules = fit_part(arguments.binary, [], are_read, arguments.without)
+    known = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.keep or arguments.add else {}
+    fitted = lambda options, folders, judge: fit_part(
+        arguments.binary, options, folders, arguments.without, known[judge] if arguments.add else None, arguments.add
+    )
+    read, rules = fitted([], are_read, "read")
     if arguments.without:
         return
-    known = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.keep else {}
     keeps_unread = "unread" in arguments.keep
-    unread = known["unread"] if keeps_unread else fit_part(arguments.binary, ["--unread"], folders)[0]
-    command = " ".join([COMMAND, *(["--keep", *arguments.keep] if arguments.keep else [])])
+    unread = known["unread"] if keeps_unread else fitted(["--unread"], folders, "unread")[0]
+    given = [f"--{name} {' '.join(parts)}" for name, parts in (("add", arguments.add), ("keep", arguments.keep)) if parts]
+    command = " ".join([COMMAND, *given])
     made = {"command": command, "read": read, "unread": unread, "rules": rules}
     for part in set(arguments.keep) - {"unread"}:
         kept = [(made, known)] if part == "rules" else [(made[judge], known[judge]) for judge in ("read", "unread")]

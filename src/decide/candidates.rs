@@ -18,7 +18,7 @@ pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
 pub use proposal::SlotProposal;
 pub(crate) use surface::quotations;
-use surface::{SpanShape, Surface};
+use surface::{Enumerated, SpanShape, Surface};
 
 use std::collections::HashSet;
 
@@ -300,6 +300,8 @@ impl<'a> Weighing<'a> {
         let other = other.map(read).fold(-MOST_ODDS, f32::max);
         let own = self.definition.slot(slot);
         let SpanShape { cut, quoted, capitals, broken, empty, led } = self.surface.shape(span);
+        let Enumerated { listed, joined } =
+            if own.path.is_repeated() { self.surface.enumerated(span) } else { Enumerated::default() };
         Evidence {
             is_read: flag(self.scores.is_some()),
             reader: read(slot),
@@ -344,6 +346,8 @@ impl<'a> Weighing<'a> {
             broken,
             empty,
             led,
+            listed,
+            joined,
             asked: flag(self.asked.contains(&slot)),
             answers: flag(self.asked.contains(&slot) && self.frames.is_whole(span)),
             required: flag(own.required),

@@ -113,6 +113,12 @@ impl Grammar {
         if is_small { lower_first(text) } else { text.to_owned() }
     }
 
+    /// True for an article in small letters.
+    #[must_use]
+    pub fn is_article(&self, word: &str) -> bool {
+        self.articles.iter().any(|article| article == word)
+    }
+
     /// The text without the article at its beginning.
     #[must_use]
     pub fn without_article<'t>(&self, text: &'t str) -> &'t str {

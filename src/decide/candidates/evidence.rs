@@ -71,6 +71,9 @@ features! {
         broken,
         empty,
         led,
+        /// For a slot that may have several values, how the span lies in an enumeration; see `Enumerated`.
+        listed,
+        joined,
         /// 1 if the slot was just asked for.
         asked,
         /// 1 if the slot was just asked for and the span is all that was said.

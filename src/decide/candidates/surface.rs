@@ -9,6 +9,8 @@ use crate::{
 
 /// The most words that join the parts of a name: "de la".
 const JOINT: usize = 2;
+/// The most articles and numbers before an item: "the two chairs".
+const DETERMINERS: usize = 2;
 /// Pairs of quotation marks: the opening and the closing one.
 const QUOTES: [(char, char); 9] =
     [('`', '`'), ('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』'), ('‘', '’'), ('\'', '\'')];
@@ -34,6 +36,20 @@ struct SurfaceWord {
     /// A single space stands between it and the word before; a sign that ends a sentence or a part of one does.
     is_spaced: bool,
     is_broken: bool,
+    /// It may stand before an item as its article or its number.
+    is_determiner: bool,
+    /// It joins the items of an enumeration, as "and" does; a sign like a comma before it does.
+    is_conjunction: bool,
+    is_divided: bool,
+}
+
+/// How a span lies in an enumeration.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Enumerated {
+    /// How many of its two sides border on another item: two for "lamp" of "a rug, a lamp and two chairs".
+    pub listed: f32,
+    /// 1 if it holds more than one item: "rug, a lamp".
+    pub joined: f32,
 }
 
 /// What is known about a span.
@@ -72,6 +88,12 @@ impl Surface {
                 is_spaced: gap == " ",
                 is_broken: matches!(sign, Some('.' | '!' | '?' | ';' | ':' | ','))
                     || matches!(gap, " / " | " | " | " – " | " — "),
+                is_determiner: first.is_numeric()
+                    || is_carrier(folded, language)
+                    || language.words.is_number(folded)
+                    || language.sentences.grammar.is_article(folded),
+                is_conjunction: language.words.joints.conjunctions.iter().any(|joint| joint == folded),
+                is_divided: matches!(gap.trim(), "," | ";" | "/" | "&" | "+"),
             }
         };
         let words: Vec<SurfaceWord> =
@@ -103,6 +125,25 @@ impl Surface {
             empty: share(&|word| word.is_carrier),
             led: flag(first > 0 && self.words[first - 1].is_carrier),
         }
+    }
+
+    /// Articles and numbers before the span belong to its item: "the two" of "the two chairs".
+    pub(super) fn enumerated(&self, span: Span) -> Enumerated {
+        let first = self.words.partition_point(|word| word.span.end <= span.start);
+        let behind = self.words.partition_point(|word| word.span.start < span.end);
+        if first >= behind {
+            return Enumerated::default();
+        }
+        let is_conjunction = |at: usize| self.words[at].is_conjunction && at > 0 && at + 1 < self.words.len();
+        let joins = |at: usize| at < self.words.len() && (self.words[at].is_divided || is_conjunction(at));
+        let determines = |at: &usize| {
+            let word = &self.words[*at - 1];
+            word.is_determiner && !word.is_conjunction && !self.words[*at].is_divided
+        };
+        let count = (1..=first).rev().take(DETERMINERS).take_while(determines).count();
+        let start = first - count;
+        let is_led = start > 0 && (self.words[start].is_divided || is_conjunction(start - 1));
+        Enumerated { listed: flag(is_led) + flag(joins(behind)), joined: flag((first + 1..behind).any(joins)) }
     }
 
     /// A name goes on to the left of the word `first`: "Art of | French Cooking".
@@ -192,6 +233,24 @@ mod tests {
         assert_eq!(shape("hello, I'm Ann Lee and I'd like sandals", "Ann Lee").cut, 0.0);
         let quoted = |part| shape("file \"Add 2FA to the panel\" as a bug", part).quoted;
         assert_eq!([quoted("Add 2FA to the panel"), quoted("2FA to the panel"), quoted("bug")], [0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn the_items_of_an_enumeration_border_on_each_other() {
+        let enumerated = |text: &str, language: &str, part: &str| {
+            let at = text.find(part).expect("a part of the text");
+            let at = text[..at].chars().count();
+            let span = Span::new(at, at + part.chars().count());
+            let Enumerated { listed, joined } = Surface::new(&Utterance::new(text), language).enumerated(span);
+            (listed, joined)
+        };
+        let english = |part: &str| enumerated("send me a rug, the two lamps and an oil filter", "en", part);
+        assert_eq!([english("rug"), english("lamps"), english("oil filter")], [(1.0, 0.0), (2.0, 0.0), (1.0, 0.0)]);
+        assert_eq!([english("filter"), english("send me")], [(0.0, 0.0); 2]);
+        assert_eq!(english("rug, the two lamps"), (1.0, 1.0));
+        let german = |part: &str| enumerated("ein Sofa und einen Teppich verschenken", "de", part);
+        assert_eq!([german("Sofa"), german("Teppich"), german("verschenken")], [(1.0, 0.0), (1.0, 0.0), (0.0, 0.0)]);
+        assert_eq!(enumerated("y dos sillas", "es", "sillas"), (0.0, 0.0));
     }
 
     #[test]
