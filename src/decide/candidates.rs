@@ -269,6 +269,12 @@ impl<'a> Weighing<'a> {
         log_odds(SlotModel::bundled().probability(&self.evidence(slot, span, None)))
     }
 
+    /// The probability that what a recognizer found fills its slot.
+    pub(crate) fn anchor_likelihood(&self, at: usize) -> f32 {
+        let Anchor { slot, span, .. } = self.anchors[at];
+        SlotModel::bundled().probability(&self.evidence(slot, span, Some(at)))
+    }
+
     /// The evidence for the free text of a template that matches word for word; `None` for other fillings.
     pub(crate) fn as_said(&self, filling: &Filling) -> Option<Evidence> {
         (filling.rule == Some(FillingRule::Template)).then(|| self.evidence(filling.slot, filling.span, None))

@@ -9,12 +9,18 @@ use serde_json::Value;
 
 use crate::{
     ablation,
-    decide::{limits, situation::Situation},
+    decide::{
+        candidates::{FoundSpan, Weighing},
+        filling::{Anchor, Filling},
+        limits,
+        situation::Situation,
+    },
     language::{Language, limits::Limit, slots::OfSlots},
     module::{
         Builtin, Function, Module, RecognizerKind, SlotId, SlotPath,
         rule::{Base, Comparison, Rule},
     },
+    probability::EVEN,
     recognize::{self, Mention},
     text::{Span, Utterance, fold, name_words},
 };
@@ -132,6 +138,45 @@ pub(crate) fn is_of_other_edge(
     matches!(kind, RecognizerKind::Builtin(Builtin::Date | Builtin::DateTime | Builtin::Time))
         && RangeEdge::said(situation.said(), mention.span)
             .is_some_and(|said| RangeEdge::of_slot(module, function, slot) == Some(said.other()))
+}
+
+/// The only day that is said fills the beginning of a range, unless it is likelier than not, or said, that it is the
+/// end: "book a pitch for 19 June".
+pub(super) fn settle_lone_day(
+    situation: &Situation<'_>,
+    function: &Function,
+    weighing: &Weighing<'_>,
+    found: &[FoundSpan<'_>],
+    fillings: &mut Vec<Filling>,
+) {
+    let module = &situation.knowledge.module;
+    let is_day = |mention: &Mention| {
+        let kind = &module.recognizer(mention.recognizer).kind;
+        matches!(kind, RecognizerKind::Builtin(Builtin::Date | Builtin::DateTime)) && mention.is_likely()
+    };
+    let days: Vec<(usize, &Anchor)> = found
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, mention))| mention.is_some_and(is_day))
+        .map(|(at, (anchor, _))| (at, anchor))
+        .collect();
+    let Some(span) = days.first().map(|(_, day)| day.span) else { return };
+    let pairs = days.iter().flat_map(|first| days.iter().map(move |last| (*first, *last)));
+    let mut ranges = pairs.filter(|((_, first), (_, last))| is_range(module, function, (first.slot, last.slot)));
+    let (Some(((begin, first), (end, last))), None) = (ranges.next(), ranges.next()) else { return };
+    let is_of_range = |one: &Filling| [first.slot, last.slot].contains(&one.slot);
+    let is_doubtful = |one: &Filling| is_of_range(one) && one.span == span && one.confidence < EVEN;
+    let is_beside = |one: &&Filling| is_of_range(one) || one.span.overlaps(span);
+    let is_alone = days.iter().all(|(_, day)| day.span == span) && fillings.iter().filter(is_beside).all(is_doubtful);
+    let is_end = RangeEdge::said(situation.said(), span) == Some(RangeEdge::End);
+    if !is_alone || is_end || !ablation::holds("ranges.lone_day", true) {
+        return;
+    }
+    // It is one of the two.
+    let confidence = (weighing.anchor_likelihood(begin) + weighing.anchor_likelihood(end)).min(1.0);
+    fillings.retain(|one| !is_of_range(one));
+    fillings.push(Filling { slot: first.slot, span, anchor: Some(begin), rule: None, confidence });
+    fillings.sort_by_key(|one| one.span);
 }
 
 /// One of the two edges of a range.
