@@ -15,7 +15,7 @@ use crate::{
     },
     probability::EVEN,
     recognize::{
-        Mention,
+        Mention, acts,
         reply::{self as yes_no, YesNo},
     },
     text::{Span, Utterance, is_unspaced},
@@ -250,11 +250,27 @@ pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filli
     parts_of_list(situation, whole.span).into_iter().map(|span| Filling { span, ..whole }).collect()
 }
 
-/// True of words that say nothing: "uh", "well yes".
-pub(crate) fn is_empty_talk(situation: &Situation<'_>, filling: &Filling) -> bool {
-    let says_nothing =
-        |word: &Span| yes_no::says_nothing(language(&situation.knowledge.module), &situation.utterance().meant(*word));
-    situation.utterance().words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
+/// True of words that say nothing: "uh", "well yes"; of a slot that was not asked for, also "please".
+pub(crate) fn is_empty_talk(situation: &Situation<'_>, filling: &Filling, is_asked: bool) -> bool {
+    let (utterance, code) = situation.said();
+    let says_nothing = |word: &Span| yes_no::says_nothing(code, &utterance.meant(*word));
+    utterance.words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
+        || !is_asked && acts::is_filler(code, utterance.slice(filling.span))
+}
+
+/// True of an article before the slot's own name: "une note" does not say the value 1 of `note`, nor "une heure" the
+/// time of `heure`.
+pub(crate) fn is_article_of_name(situation: &Situation<'_>, slot: &Slot, mention: &Mention) -> bool {
+    let (utterance, code) = situation.said();
+    let names: Vec<String> = slot.path.keys().flat_map(words_of).collect();
+    let words = utterance.words();
+    let first = words.partition_point(|word| word.end <= mention.span.start);
+    let is_article = words.get(first).is_some_and(|word| {
+        Language::or_english(code).sentences.grammar.is_article(&utterance.folded_in(*word)) //
+    });
+    let mut behind = words.get(first + 1..).unwrap_or_default().iter();
+    let is_name = behind.next().is_some_and(|word| names.contains(&utterance.folded_in(*word)));
+    is_article && is_name && behind.next().is_none_or(|word| word.start >= mention.span.end)
 }
 
 /// True of words that refer to a value without stating it: "something", "a parcel" of a slot `parcel`, "the address" of

@@ -157,17 +157,24 @@ impl<'a> Reading<'a> {
                 || !ablation::holds("courtesy.is_no_value", courtesy::is_no_value(courtesy, mention))
         });
         fillings.retain(|filling| {
+            let mention = filling.anchor.and_then(|at| found[at].1).filter(|_| !expected.contains(&filling.slot));
+            let slot = definition.slot(filling.slot);
+            let is_name = mention.is_some_and(|mention| asked::is_article_of_name(situation, slot, mention));
+            is_taught || !ablation::holds("asked.article_of_name", is_name)
+        });
+        fillings.retain(|filling| {
             let is_unsaid = || {
                 let is_unsaid = asked::is_unsaid(situation, definition, filling.slot, filling.span);
                 ablation::holds("asked.is_unsaid", is_unsaid)
             };
+            let is_empty_talk = || asked::is_empty_talk(situation, filling, expected.contains(&filling.slot));
             is_taught
                 || filling.anchor.is_some()
                 || filling.rule == Some(FillingRule::Quoted)
                 || is_of_template(filling)
                 || remarked == Some(*filling)
                 || weighing.is_shown(filling.slot, filling.span)
-                || !ablation::holds("asked.is_empty_talk", asked::is_empty_talk(situation, filling)) && !is_unsaid()
+                || !ablation::holds("asked.is_empty_talk", is_empty_talk()) && !is_unsaid()
         });
         if !is_taught && !is_settled {
             labelled::settle(situation, definition, &mut fillings);
@@ -178,6 +185,9 @@ impl<'a> Reading<'a> {
             }
             forms::settle(situation, definition, &expected, &mut fillings);
             described::add_led(situation, function, &expected, &mut fillings);
+        }
+        if expected.is_empty() {
+            ranges::settle_lone_day(situation, definition, &weighing, &found, &mut fillings);
         }
         let mut values: Vec<Filled<'a>> =
             fillings.iter().map(|filling| Filled::new(situation, filling, &found, weighing.as_said(filling))).collect();

@@ -12,7 +12,11 @@ use crate::{
     },
     language::{Language, facts::is_unspaced_language},
     module::{Function, FunctionId, SlotId},
-    recognize::{Mention, acts::ACTS, reply},
+    recognize::{
+        Mention,
+        acts::{self, ACTS},
+        reply,
+    },
     text::{Span, fold, name_words, names::singular},
 };
 
@@ -101,6 +105,7 @@ fn clause(situation: &Situation<'_>, function: FunctionId, taken: &[Span]) -> Op
     let known = || situation.mentions().iter().filter(takes);
     let is_known = || known().any(|one| one.is_likely() && one.span.overlaps(span));
     let is_act = || situation.analysis.acts.moves.iter().any(|one| one.confidence >= ACTS && one.cue.overlaps(span));
+    let is_filler = || acts::is_filler(language, utterance.slice(span));
     let is_request = || {
         let clauses = situation.analysis.clauses.iter().filter(|clause| clause.span.overlaps(span));
         let best =
@@ -110,5 +115,5 @@ fn clause(situation: &Situation<'_>, function: FunctionId, taken: &[Span]) -> Op
     };
     let is_said = inside.len() >= CLAUSE && telling >= TELLING;
     let asks = utterance.ends_as_question();
-    (is_said && !asks && !is_known() && !is_act() && !is_request()).then_some(span)
+    (is_said && !asks && !is_filler() && !is_known() && !is_act() && !is_request()).then_some(span)
 }

@@ -559,7 +559,15 @@ fn booleans() {
             ("no sugar in it for the lady today thank you", &[]),
             ("turn it on", &[]),
             ("set it to false", &[("false", json!(false))]),
+            ("without, please", &[("without", json!(false))]),
+            ("a tea without milk", &[]),
         ],
+    );
+    check(
+        Builtin::Boolean,
+        "ja",
+        0.8,
+        &[("なしで", &[("なしで", json!(false))]), ("ありで", &[("ありで", json!(true))])],
     );
     check(Builtin::Boolean, "en", 0.0, &[("with onions", &[("with", json!(true))])]);
 }

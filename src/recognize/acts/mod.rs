@@ -12,7 +12,7 @@
 
 pub use crate::language::courtesy::Courtesy;
 use crate::{
-    language::Language,
+    language::{Language, acts::PhraseRole},
     text::{Span, words::words_of},
 };
 
@@ -141,6 +141,19 @@ pub fn courtesy(language: &str, text: &str) -> Option<Courtesy> {
     let language = Language::or_english(language);
     let acts = &language.acts;
     ActReader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesy()
+}
+
+/// True if `text` consists of words that only fill a sentence: "please", "お願いします".
+#[must_use]
+pub fn is_filler(language: &str, text: &str) -> bool {
+    let language = Language::or_english(language);
+    let words = words_of(text, language.acts.elides, |word| language.is_abbreviation(word));
+    let mut at = 0;
+    while at < words.len() {
+        let Some(length) = language.acts.phrase(&words, at, &[PhraseRole::Filler]) else { return false };
+        at += length;
+    }
+    at > 0
 }
 
 /// The clauses at the ends of `text` that are only a courtesy, in any language: "thanks" of "thanks, Anna Meyer". None

@@ -705,6 +705,16 @@ fn courtesies_are_known_in_all_languages_at_once() {
 }
 
 #[test]
+fn fillers_say_nothing() {
+    for (language, text) in [("en", "please"), ("en", "um, please"), ("de", "bitte"), ("ja", "お願いします")] {
+        assert!(is_filler(language, text), "{text}");
+    }
+    for (language, text) in [("en", "please hurry"), ("en", ""), ("ja", "窓側をお願いします")] {
+        assert!(!is_filler(language, text), "{text}");
+    }
+}
+
+#[test]
 fn courtesies_stand_at_the_ends() {
     for (language, text, expected) in [
         ("en", "thanks, Anna Meyer", "Anna Meyer"),
