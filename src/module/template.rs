@@ -46,7 +46,7 @@ pub(super) fn check(text: &str) -> Result<(), Error> {
 /// The members of `root` that a template names, sorted: `id` and `place.city` for `{{ result.id }}` and
 /// `{% if result.place.city %}`.
 pub(super) fn members(text: &str, root: &str) -> Vec<String> {
-    let named = ENVIRONMENT.template_from_str(text).map(|template| template.undeclared_variables(true));
+    let named = compiled(&ENVIRONMENT, NAME, text).map(|template| template.undeclared_variables(true));
     let inside = |name: &String| name.strip_prefix(root)?.strip_prefix('.').map(str::to_owned);
     let mut members: Vec<String> = named.unwrap_or_default().iter().filter_map(inside).collect();
     members.sort_unstable();
@@ -140,6 +140,7 @@ mod tests {
         }
         let text = "{{ result.id }} {% if result.place.city %}{{ slots.size }}{% endif %}";
         assert_eq!(members(text, "result"), ["id", "place.city"]);
+        assert!(members("{{ result.id }}{{ [1] * 30000000 }}", "result").is_empty(), "it is not compiled");
     }
 
     #[test]
