@@ -13,7 +13,10 @@
 pub use crate::language::courtesy::Courtesy;
 use crate::{
     language::{Language, acts::PhraseRole},
-    text::{Span, words::words_of},
+    text::{
+        Span,
+        words::{Word, words_of},
+    },
 };
 
 mod reader;
@@ -130,8 +133,11 @@ pub fn read(language: &str, text: &str) -> Moves {
 }
 
 fn read_in(language: &'static Language, text: &str) -> Moves {
-    let acts = &language.acts;
-    ActReader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).read()
+    ActReader::new(&language.acts, &words(language, text)).read()
+}
+
+fn words(language: &'static Language, text: &str) -> Vec<Word> {
+    words_of(text, language.acts.elides, |word| language.is_abbreviation(word))
 }
 
 /// The courtesy that `text` is, in any language, if it says nothing else; empty words are looked up in the language of
@@ -139,15 +145,14 @@ fn read_in(language: &'static Language, text: &str) -> Moves {
 #[must_use]
 pub fn courtesy(language: &str, text: &str) -> Option<Courtesy> {
     let language = Language::or_english(language);
-    let acts = &language.acts;
-    ActReader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesy()
+    ActReader::new(&language.acts, &words(language, text)).courtesy()
 }
 
 /// True if `text` consists of words that only fill a sentence: "please", "お願いします".
 #[must_use]
 pub fn is_filler(language: &str, text: &str) -> bool {
     let language = Language::or_english(language);
-    let words = words_of(text, language.acts.elides, |word| language.is_abbreviation(word));
+    let words = words(language, text);
     let mut at = 0;
     while at < words.len() {
         let Some(length) = language.acts.phrase(&words, at, &[PhraseRole::Filler]) else { return false };
@@ -161,6 +166,5 @@ pub fn is_filler(language: &str, text: &str) -> bool {
 #[must_use]
 pub fn courtesies_beside(language: &str, text: &str) -> Vec<Span> {
     let language = Language::or_english(language);
-    let acts = &language.acts;
-    ActReader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesies_beside(text)
+    ActReader::new(&language.acts, &words(language, text)).courtesies_beside(text)
 }
